@@ -7,7 +7,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 
 /**
- * The future of a record that {@code send} refused: it has failed from the start.
+ * The future of a record that {@code send} refused; it has failed from the start.
  *
  * <p><b>Threads:</b> any.
  */

@@ -12,7 +12,7 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
 
 /**
- * The configuration keys that Millrace has beyond those of {@link org.apache.kafka.clients.producer.ProducerConfig}.
+ * The configuration keys of Millrace in addition to those of {@link org.apache.kafka.clients.producer.ProducerConfig}.
  * None of them needs to be set.
  *
  * <p><b>Threads:</b> immutable.
@@ -20,7 +20,7 @@ import org.apache.kafka.common.config.ConfigException;
 public final class MillraceConfig extends AbstractConfig {
     /**
      * The number of I/O threads, 1 to 128, by default 1. Each has its own connections and an equal share of the
-     * partitions. More than one pays if a single thread's work, above all encryption, limits the producer.
+     * partitions. More than one is worthwhile if a single thread's work, above all encryption, limits the producer.
      */
     public static final String IO_THREADS_CONFIG = "millrace.io.threads";
 
@@ -45,8 +45,8 @@ public final class MillraceConfig extends AbstractConfig {
     /**
      * A folder in which the producer keeps the names of the topics that it knows, by default none. After a restart it
      * asks for them a thousand at a time and before they are used, so that {@code send} waits for few or none of them.
-     * It uses only the cluster's answers: from the file come no leaders, no partitions and no addresses, and no topic is
-     * created because the file names it.
+     * It uses only the cluster's answers: it takes no leaders, no partitions and no addresses from the file, and no
+     * topic is created because the file names it.
      *
      * <ul>
      *   <li>Programs may share the folder. A file belongs to a {@code client.id} and {@code bootstrap.servers}; with the
@@ -69,9 +69,9 @@ public final class MillraceConfig extends AbstractConfig {
     public static final String ALLOW_AUTO_CREATE_TOPICS_CONFIG = "millrace.allow.auto.create.topics";
 
     /**
-     * How many bytes a record may have that is larger than {@code max.request.size}; by default 0: none is. Such a
-     * record is sent in a request of its own, while requests of many small batches stay as small as {@code
-     * max.request.size} says. It must fit into {@code buffer.memory}, and brokers take no request larger than their
+     * The largest size, in bytes, of a record that exceeds {@code max.request.size}; by default 0: no record may exceed
+     * it. Such a record is sent in its own request, while requests of many small batches stay as small as {@code
+     * max.request.size} says. It must fit into {@code buffer.memory}, and brokers accept no request larger than their
      * {@code socket.request.max.bytes}.
      */
     public static final String MAX_RECORD_SIZE_CONFIG = "millrace.max.record.size";
@@ -113,7 +113,7 @@ public final class MillraceConfig extends AbstractConfig {
                     ConfigDef.Importance.LOW,
                     "Bytes of a record, if more than max.request.size; it is sent in a request of its own.");
 
-    /** Text that can be the path of a folder. */
+    /** Accepts text that can be the path of a folder. */
     private static final class FolderName implements ConfigDef.Validator {
         @Override
         public void ensureValid(String key, Object value) {
@@ -176,12 +176,12 @@ public final class MillraceConfig extends AbstractConfig {
         return getBoolean(ALLOW_AUTO_CREATE_TOPICS_CONFIG);
     }
 
-    /** In bytes; 0 if {@code max.request.size} counts. */
+    /** Returns the limit in bytes; 0 if {@code max.request.size} applies. */
     int maxRecordSize() {
         return getInt(MAX_RECORD_SIZE_CONFIG);
     }
 
-    /** Empty if no file is kept. */
+    /** Returns the folder; empty if no file is kept. */
     Optional<Path> metadataCache() {
         return Optional.ofNullable(getString(METADATA_CACHE_CONFIG)).map(Path::of);
     }

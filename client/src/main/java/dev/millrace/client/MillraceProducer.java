@@ -67,11 +67,11 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     private final IoThreads io;
     private final TransactionApi transactionApi;
 
-    /** Gives what closing the application's objects threw, or null. */
+    /** Returns what closing the application's objects threw, or null. */
     private final Supplier<KafkaException> closeFailure;
 
     /**
-     * Makes a producer and starts its I/O threads. Resolves the names in {@code bootstrap.servers}; connects in the
+     * Creates a producer and starts its I/O threads. Resolves the names in {@code bootstrap.servers}; connects in the
      * background.
      *
      * @param configs the keys of {@link ProducerConfig} and {@link MillraceConfig}; must name the serializers
@@ -82,28 +82,28 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         this(configs, null, null);
     }
 
-    /** As {@link #MillraceProducer(Map)}. */
+    /** Does the same as {@link #MillraceProducer(Map)}. */
     public MillraceProducer(Properties properties) {
         this(properties, null, null);
     }
 
     /**
-     * As {@link #MillraceProducer(Map)}, with configured serializers, which {@link #close} closes; null ones come from
-     * the configuration.
+     * Does the same as {@link #MillraceProducer(Map)}, with configured serializers, which {@link #close} closes; null
+     * ones come from the configuration.
      */
     public MillraceProducer(Properties properties, Serializer<K> keySerializer, Serializer<V> valueSerializer) {
         this(toMap(properties), keySerializer, valueSerializer);
     }
 
     /**
-     * As {@link #MillraceProducer(Map)}, with configured serializers, which {@link #close} closes; null ones come from
-     * the configuration.
+     * Does the same as {@link #MillraceProducer(Map)}, with configured serializers, which {@link #close} closes; null
+     * ones come from the configuration.
      */
     public MillraceProducer(Map<String, Object> configs, Serializer<K> keySerializer, Serializer<V> valueSerializer) {
         this(configs, keySerializer, valueSerializer, KafkaBridge::openLink);
     }
 
-    /** As above, with another network: benchmarks replace it. */
+    /** Does the same with another network, which benchmarks replace. */
     MillraceProducer(
             Map<String, Object> configs,
             Serializer<K> keySerializer,
@@ -134,7 +134,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         return map;
     }
 
-    /** As {@link #send(ProducerRecord, Callback)} without a callback. */
+    /** Does the same as {@link #send(ProducerRecord, Callback)} without a callback. */
     @Override
     public DeliveryFuture send(ProducerRecord<K, V> record) {
         return send(record, null);
@@ -142,12 +142,14 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
 
     /**
      * Adds a record to the open batch of its partition and returns. Blocks only while its topic is unknown or memory is
-     * used up, in all at most {@code max.block.ms} milliseconds; see also {@link MillraceConfig#METADATA_BLOCK_CONFIG}.
+     * used up, in total at most {@code max.block.ms} milliseconds; see also {@link
+     * MillraceConfig#METADATA_BLOCK_CONFIG}.
      *
      * @param callback run once: on the I/O thread, or by the calling thread if the record is refused at once; may be
      *     null. A {@link dev.millrace.client.delivery.DeliveryCallback} is also told how certain the outcome is
-     * @return done when the record is acknowledged or has failed, and its callback has returned; has failed already if
-     *     the record is too large, its topic is unknown or forbidden, or no memory became free in time
+     * @return a future that is done when the record is acknowledged or has failed, and its callback has returned; has
+     *     failed already if the record is too large, its topic is unknown or forbidden, or no memory became free in
+     *     time
      * @throws SerializationException key or value cannot be serialized
      * @throws InterruptException interrupted while blocked; the thread's interrupt flag is set again
      * @throws IllegalStateException the producer is closed, or it has a {@code transactional.id} and no transaction is
@@ -163,7 +165,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
 
     /**
      * Sends all buffered records without waiting for {@code linger.ms}, and blocks until each record sent before this
-     * call is acknowledged or has failed: without a limit of its own, but {@code delivery.timeout.ms} limits each
+     * call is acknowledged or has failed. It has no time limit of its own, but {@code delivery.timeout.ms} limits each
      * record.
      *
      * @throws InterruptException interrupted while blocked
@@ -186,7 +188,8 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
-     * The partitions of a topic. Blocks at most {@code max.block.ms} milliseconds, and only if the topic is unknown.
+     * Returns the partitions of a topic. Blocks at most {@code max.block.ms} milliseconds, and only if the topic is
+     * unknown.
      *
      * @throws org.apache.kafka.common.errors.TimeoutException the topic is still unknown after that time
      * @throws org.apache.kafka.common.errors.InvalidTopicException the topic's name is not valid
@@ -206,15 +209,15 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
-     * All metrics: the stock producer's under their names, and those of the group {@code millrace-metrics}. The map is
-     * a view: it shows metrics that are added or removed later. Does not block.
+     * Returns all metrics: the stock producer's under their names, and those of the group {@code millrace-metrics}. The
+     * map is a view: it shows metrics that are added or removed later. Does not block.
      */
     @Override
     public Map<MetricName, ? extends Metric> metrics() {
         return kafka.metrics();
     }
 
-    /** Closes as {@link #close(Duration)} with no limit; in a callback as {@code close(Duration.ZERO)}. */
+    /** Closes as {@link #close(Duration)} without a limit; in a callback as {@code close(Duration.ZERO)}. */
     @Override
     public void close() {
         close(Duration.ofMillis(Long.MAX_VALUE));
@@ -222,13 +225,13 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
 
     /**
      * Stops accepting records, sends the buffered ones, and blocks until each has an outcome or {@code timeout} is
-     * over; then fails those that have none, and waits, without a limit, until the I/O threads have ended: for a
+     * over. Then fails those that have none, and waits, without a limit, until the I/O threads have ended: for a
      * callback that still runs, for the application's objects to close, and at most two seconds for the file of {@code
-     * millrace.metadata.cache}. A transaction that is open is aborted. In a callback it does not block, and fails the
-     * records at once. May be called again.
+     * millrace.metadata.cache}. An open transaction is aborted. In a callback it does not block, and fails the records
+     * at once. May be called again.
      *
-     * <p>With a {@code timeout} of zero, and in a callback, an open transaction stays open: whoever initializes the next
-     * producer with its {@code transactional.id} decides about it, or the coordinator does after {@code
+     * <p>With a {@code timeout} of zero, and in a callback, an open transaction stays open until the next producer with
+     * its {@code transactional.id} is initialized, or the coordinator decides about it after {@code
      * transaction.timeout.ms}.
      *
      * <p>If a broker's quota is exceeded, the buffered records wait for as long as the excess is worth, and so does this
@@ -238,7 +241,8 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      * transaction.
      *
      * @throws IllegalArgumentException the timeout is negative
-     * @throws InterruptException interrupted while blocked; the I/O threads go on closing, and fail what has no outcome
+     * @throws InterruptException interrupted while blocked; the I/O threads continue closing, and fail what has no
+     *     outcome
      * @throws KafkaException a serializer or the partitioner threw when it was closed, or an interceptor or a metrics reporter
      *     threw an {@code Error}; the rest is closed. Not thrown in a callback
      */
@@ -251,7 +255,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         boolean isForced = timeoutMs == 0 || io.isCurrentThread();
         if (!isForced) {
             kafka.telemetry().beginClose();
-            if (sender.isAccepting()) { // else the transaction is what the first call makes of it
+            if (sender.isAccepting()) { // otherwise the first call decides about the transaction
                 transactionApi.close();
             }
         }
@@ -301,8 +305,8 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
 
     /**
      * Gets a producer id for {@code transactional.id}. Ends the transaction that an earlier producer with this id has
-     * left open, and fences that producer: it can write no more. Must be called once, before the other methods about
-     * transactions. Blocks at most {@code max.block.ms} milliseconds.
+     * left open, and fences that producer, which can then write no more. Must be called once, before the other methods
+     * about transactions. Blocks at most {@code max.block.ms} milliseconds.
      *
      * @throws org.apache.kafka.common.errors.TimeoutException not done within {@code max.block.ms}; call it again
      * @throws InterruptException interrupted while blocked; call it again
@@ -356,13 +360,13 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
-     * As the method above, for a consumer group of which only the id is known. Kafka's {@code Producer} has it in
-     * version 3.9 only.
+     * Does the same as the method above for a consumer group of which only the id is known. Kafka's {@code Producer}
+     * has it in version 3.9 only.
      *
      * @deprecated it cannot fence a member that left the group; use the method above
      */
     @Deprecated(since = "0.1")
-    @SuppressWarnings({"InlineMeSuggester", "removal"}) // it is called only with 3.9, which has the constructor
+    @SuppressWarnings({"InlineMeSuggester", "removal"}) // only 3.9 calls this, and has the constructor
     public void sendOffsetsToTransaction(Map<TopicPartition, OffsetAndMetadata> offsets, String consumerGroupId) {
         sendOffsetsToTransaction(offsets, new ConsumerGroupMetadata(consumerGroupId));
     }
@@ -430,7 +434,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
-     * The id under which the brokers know this producer (KIP-714). Blocks until they have assigned one, at most
+     * Returns the id under which the brokers know this producer (KIP-714). Blocks until they have assigned one, at most
      * {@code timeout}.
      *
      * @return null if there is none after {@code timeout}

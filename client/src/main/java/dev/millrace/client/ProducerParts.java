@@ -28,7 +28,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.Serializer;
 
 /**
- * The parts of a producer: made, connected to each other and started.
+ * Creates the parts of a producer, connects them to each other and starts them.
  *
  * <p><b>Threads:</b> built by one thread, then immutable except for {@link #closeFailure}, which the last I/O thread
  * sets.
@@ -45,15 +45,15 @@ final class ProducerParts<K, V> {
     final RecordSender<K, V> sender;
     final RecordSizeLimit limit;
 
-    /** Empty without {@code millrace.metadata.cache}. */
+    /** The cache; empty without {@code millrace.metadata.cache}. */
     private final Optional<TopicCache> cache;
 
     private volatile KafkaException closeFailure;
 
     /**
-     * Makes the parts in the order in which they need each other, and starts the I/O threads.
+     * Creates the parts in the order in which they need each other, and starts the I/O threads.
      *
-     * @throws KafkaException a part cannot be made; those made before it are closed
+     * @throws KafkaException a part cannot be created; those created before it are closed
      */
     ProducerParts(ProducerConfig config, Serializer<K> keySerializer, Serializer<V> valueSerializer, Network network) {
         MillraceConfig own = MillraceConfig.parse(config.originals());
@@ -159,7 +159,7 @@ final class ProducerParts<K, V> {
         }
     }
 
-    /** What closing the application's objects threw, or null. */
+    /** Returns what closing the application's objects threw, or null. */
     KafkaException closeFailure() {
         return closeFailure;
     }

@@ -15,7 +15,7 @@ import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.config.SslConfigs;
 import org.apache.kafka.common.serialization.Serializer;
 
-/** Reads a {@link ProducerConfig}. What Millrace does not support it rejects, instead of ignoring it. */
+/** Reads a {@link ProducerConfig}. Rejects what Millrace does not support, instead of ignoring it. */
 final class ProducerSettings {
     /** Kafka has no public constants for this key and the next. */
     private static final String METADATA_RECOVERY_STRATEGY = "metadata.recovery.strategy";
@@ -25,7 +25,7 @@ final class ProducerSettings {
     /** Kafka's selector counts in nanoseconds; with more than 146 years it would close each connection at once. */
     private static final long MAX_IDLE_MS = TimeUnit.NANOSECONDS.toMillis(Long.MAX_VALUE / 2);
 
-    /** Together with those of security, which the private copy of Kafka's internals reads. */
+    /** The supported keys, together with those of security, which the private copy of Kafka's internals reads. */
     private static final Set<String> HONOURED =
             Set.of(("acks batch.size bootstrap.servers buffer.memory client.dns.lookup client.id compression.gzip.level"
                             + " compression.lz4.level compression.type compression.zstd.level config.providers"
@@ -141,14 +141,14 @@ final class ProducerSettings {
     }
 
     /**
-     * Milliseconds. At most {@code Integer.MAX_VALUE}, as in the stock producer: 25 days are as good as "until the
-     * flush".
+     * Returns milliseconds, at most {@code Integer.MAX_VALUE}, as in the stock producer: 25 days are as good as "until
+     * the flush".
      */
     private static int lingerMs(ProducerConfig config) {
         return (int) Math.min(config.getLong(ProducerConfig.LINGER_MS_CONFIG), Integer.MAX_VALUE);
     }
 
-    /** Milliseconds: as configured; if not set, at least {@code linger.ms} plus {@code request.timeout.ms}. */
+    /** Returns milliseconds as configured; if not set, at least {@code linger.ms} plus {@code request.timeout.ms}. */
     private static int deliveryTimeoutMs(ProducerConfig config) {
         long sumMs = (long) lingerMs(config) + config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG);
         int neededMs = (int) Math.min(sumMs, Integer.MAX_VALUE); // the largest value that can be set
@@ -163,7 +163,7 @@ final class ProducerSettings {
     }
 
     /**
-     * The settings of the I/O threads.
+     * Returns the settings of the I/O threads.
      *
      * @throws ConfigException {@code delivery.timeout.ms} is set too low
      */
@@ -185,16 +185,16 @@ final class ProducerSettings {
                 own.mayCreateTopics());
     }
 
-    /** Keeps the next class's simple name out of the way of Kafka's class of the same name. */
+    /** Keeps the next class's simple name from clashing with Kafka's class of the same name. */
     private static final class Workable {
         private static final Long REBOOTSTRAP_AFTER_MS = TimeUnit.MINUTES.toMillis(5);
 
         private Workable() {}
 
         /**
-         * Has values with which the private copy of Kafka's internals works: the defaults that older versions of
-         * kafka-clients lack, and no time that its selector cannot count. Its simple name heads the settings in the log,
-         * where people search for Kafka's.
+         * A configuration whose values the private copy of Kafka's internals can use: the defaults that older versions
+         * of kafka-clients lack, and no time that its selector cannot count. Its simple name heads the settings in the
+         * log, where people search for Kafka's.
          */
         private static final class ProducerConfig extends org.apache.kafka.clients.producer.ProducerConfig {
             ProducerConfig(Map<String, Object> configs) {

@@ -112,7 +112,7 @@ final class RawSender extends RawProducer {
         return known.isKnown() ? new RawProducerId(known.id(), known.epoch()) : null;
     }
 
-    /** Null is what the accumulator answers when it is closed. */
+    /** Throws if the accumulator is closed, which it signals with null. */
     private <T> T notClosed(T given) {
         if (given == null) {
             throw new KafkaException("The producer is closed and takes no raw records", io.failure());
@@ -143,7 +143,7 @@ final class RawSender extends RawProducer {
             this.memoryWaitMs = memoryWaitMs;
         }
 
-        /** Of a caller that does not wait nothing is lost: it tries again. */
+        /** Counts nothing for a caller that does not wait: it loses nothing and tries again. */
         private void countRefused() {
             if (memoryWaitMs > 0) {
                 sensors.onRefused();

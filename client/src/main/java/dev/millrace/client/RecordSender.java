@@ -49,7 +49,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     private final IoThreads io;
     private final ProducerSensors sensors;
 
-    /** Null without {@code transactional.id}. */
+    /** The transactions; null without {@code transactional.id}. */
     private final TransactionState transactions;
 
     /** The records that wait for their topic; null if {@code send} may block for metadata. */
@@ -59,10 +59,10 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     private final long maxBlockMs;
     private final RecordSizeLimit limit;
 
-    /** A smaller record needs no exact check. */
+    /** A record smaller than this needs no exact check. */
     private final long smallestLimit;
 
-    /** If {@code mayBlock}, the caller of {@code send} waits until the topic is known; else the record does. */
+    /** If {@code mayBlock}, the caller of {@code send} waits until the topic is known; otherwise the record waits. */
     RecordSender(ProducerConfig config, SendContext<K, V> context, RecordSizeLimit limit, boolean mayBlock) {
         this.interceptors = context.interceptors();
         this.serializer = context.serializer();
@@ -81,7 +81,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         }
     }
 
-    /** As {@link MillraceProducer#send(ProducerRecord, Callback)}. */
+    /** Does what {@link MillraceProducer#send(ProducerRecord, Callback)} says. */
     DeliveryFuture send(ProducerRecord<K, V> given, Callback callback) {
         ProducerRecord<K, V> record = interceptors.onSend(given);
         int partition = RecordMetadata.UNKNOWN_PARTITION;
@@ -134,7 +134,8 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
                 transactions.exitSend();
             }
         }
-        // After exitSend(): callback and interceptors may abort the transaction, which waits for sends to leave it.
+        // This follows exitSend(): callback and interceptors may abort the transaction, which waits for sends to leave
+        // it.
         if (failure instanceof ApiException refusal) {
             return failRecord(record, partition, callback, refusal);
         }
@@ -142,7 +143,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     }
 
     /**
-     * The record as it is to be encoded, with a timestamp. From here on its headers are read-only.
+     * Returns the record to encode, with a timestamp. From here on its headers are read-only.
      *
      * @throws RecordTooLargeException it exceeds {@code max.request.size}, {@code millrace.max.record.size} or {@code
      *     buffer.memory}
@@ -171,8 +172,8 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     }
 
     /**
-     * The record that a partitioner sees later. Its arrays are copies, because the caller may reuse its own after
-     * {@code send}.
+     * Returns the record that a partitioner sees later. Its arrays are copies, because the caller may reuse its own
+     * after {@code send}.
      */
     private ProducerRecord<K, V> withCopiedArrays(
             ProducerRecord<K, V> record, EncodableRecord shared, EncodableRecord copied) {
@@ -187,7 +188,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         return copy;
     }
 
-    /** A copy of a {@code byte[]}; any other object as it is, because only the application knows how to copy it. */
+    /** Returns a copy of a {@code byte[]}; any other object unchanged, because only the application can copy it. */
     @SuppressWarnings("unchecked") // a copy has the type of the original
     private static <T> T copyIfArray(T given, byte[] serialized, byte[] copied) {
         if (given instanceof byte[] bytes) {
@@ -262,7 +263,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         return waiting == null || waiting.awaitAll(timeoutMs);
     }
 
-    /** Whether {@link #stopAccepting} was not called yet. */
+    /** Whether {@link #stopAccepting} has not been called yet. */
     boolean isAccepting() {
         return !closing;
     }
@@ -286,7 +287,9 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         requireAllowed(RecordEncoder.batchSizeUpperBound(record), limit);
     }
 
-    /** @param size of a batch with the record alone; {@code Integer.MAX_VALUE} stands for everything above it, too */
+    /**
+     * @param size size of a batch with the record alone; {@code Integer.MAX_VALUE} also stands for everything above it
+     */
     static void requireAllowed(int size, RecordSizeLimit limit) {
         if (size == Integer.MAX_VALUE) {
             throw new RecordTooLargeException(

@@ -23,7 +23,7 @@ record RecordSizeLimit(int bytes, String setting, long memory) {
         return size <= bytes && size <= memory;
     }
 
-    /** What is smaller needs no exact check. */
+    /** Returns the size below which a record needs no exact check. */
     long smallest() {
         return Math.min(bytes, memory);
     }

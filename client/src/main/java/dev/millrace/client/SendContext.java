@@ -8,7 +8,7 @@ import dev.millrace.client.kafka.ProducerSensors;
 import dev.millrace.client.partitioner.PartitionChooser;
 
 /**
- * What {@link RecordSender} works with.
+ * The objects that {@link RecordSender} works with.
  *
  * @param transactions null without {@code transactional.id}
  */

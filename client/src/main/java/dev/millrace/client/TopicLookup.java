@@ -36,7 +36,7 @@ final class TopicLookup {
     }
 
     /**
-     * The topic as the image has it.
+     * Returns the topic as the image has it.
      *
      * @param partition null for any partition
      * @return null if the image does not have the topic or the partition; then {@link #await} it
@@ -67,18 +67,18 @@ final class TopicLookup {
         }
     }
 
-    /** The current image: take it once, to look several times at the same. */
+    /** Returns the current image; take it once to look several times at the same one. */
     ClusterImage image() {
         return images.current();
     }
 
-    /** The last failure of a metadata request that a retry cannot help, or null. */
+    /** Returns the last failure of a metadata request that a retry cannot fix, or null. */
     KafkaException lastFailure() {
         return images.lastFailure();
     }
 
     /**
-     * The error of a topic if waiting for the topic cannot help; else null.
+     * Returns the error of a topic if waiting for the topic cannot help; else null.
      *
      * @param version errors that the image of this version may already have had do not count, except for an invalid
      *     name
@@ -91,8 +91,8 @@ final class TopicLookup {
     }
 
     /**
-     * The exception for a wait of {@code maxBlockMs} milliseconds in vain; its cause is the topic's error, if there is
-     * one.
+     * Returns the exception for a fruitless wait of {@code maxBlockMs} milliseconds; its cause is the topic's error, if
+     * there is one.
      */
     TimeoutException timeoutException(String topic, Integer partition, long maxBlockMs) {
         return timeoutException(images.current(), topic, partition, maxBlockMs);

@@ -100,7 +100,7 @@ final class TransactionApi {
                 "This producer has no transactions: set " + ProducerConfig.TRANSACTIONAL_ID_CONFIG + " to have them"));
     }
 
-    /** In the caller's thread: what cannot be put into a request would end the I/O thread. */
+    /** Checks offsets in the caller's thread: one that does not fit a request would end the I/O thread. */
     private static void checkOffset(TopicPartition partition, OffsetAndMetadata offset) {
         if (partition == null || partition.topic() == null) {
             throw new IllegalArgumentException("The offsets name no partition for " + offset);

@@ -26,7 +26,8 @@ final class WaitingRecord<K, V> implements DeliveryFuture {
     private final int imageVersion;
 
     /**
-     * The I/O thread's. Kept while there is no memory for the record, because a partitioner is called once per record.
+     * Only the I/O thread uses it. It is kept while there is no memory for the record, because a partitioner is called
+     * once per record.
      */
     private int chosenPartition = RecordMetadata.UNKNOWN_PARTITION;
 
@@ -58,7 +59,7 @@ final class WaitingRecord<K, V> implements DeliveryFuture {
         return callback;
     }
 
-    /** Negative until {@link #setChosenPartition}. */
+    /** Returns the chosen partition; negative until {@link #setChosenPartition}. */
     int chosenPartition() {
         return chosenPartition;
     }
@@ -67,17 +68,17 @@ final class WaitingRecord<K, V> implements DeliveryFuture {
         chosenPartition = partition;
     }
 
-    /** Milliseconds on the monotonic clock at which the record fails. */
+    /** Returns the time, in milliseconds on the monotonic clock, at which the record fails. */
     long deadlineMs() {
         return deadlineMs;
     }
 
-    /** Bytes of {@code buffer.memory} that the record takes while it waits. */
+    /** Returns the bytes of {@code buffer.memory} that the record takes while it waits. */
     int size() {
         return RecordEncoder.batchSizeUpperBound(encoded);
     }
 
-    /** Version of the image when the record began to wait. */
+    /** Returns the version of the image when the record began to wait. */
     int imageVersion() {
         return imageVersion;
     }

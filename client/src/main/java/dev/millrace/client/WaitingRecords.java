@@ -21,10 +21,10 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 
 /**
- * With {@code millrace.metadata.block=false}: the records whose topic or partition is not known yet. They wait in a
- * queue per topic, and go to their batches in the order in which they were sent; but a record for a partition that does
- * not exist is skipped, so that the others need not wait for it. While a topic has a queue, later records of the topic
- * are added to it.
+ * With {@code millrace.metadata.block=false}: the records whose topic or partition is not known yet. They wait in one
+ * queue per topic and go to their batches in the order in which they were sent. A record for a partition that does not
+ * exist is skipped, so that the others need not wait for it. While a topic has a queue, later records of the topic are
+ * added to it.
  *
  * <p><b>Threads:</b> {@code hasWaiting}, {@code add} and {@code awaitAll} by any thread. The first I/O thread takes
  * records from the queues, and runs the callbacks of those that fail.
@@ -37,7 +37,7 @@ import org.apache.kafka.common.KafkaException;
  * needs.
  */
 final class WaitingRecords<K, V> implements IoTask {
-    /** Milliseconds after which to try again when there was no memory. */
+    /** How many milliseconds to wait before trying again when there was no memory. */
     private static final long MEMORY_RETRY_MS = 5;
 
     private final Accumulator accumulator;
@@ -56,9 +56,9 @@ final class WaitingRecords<K, V> implements IoTask {
     /** Set after a record is added; cleared by the I/O thread before it reads the queues. */
     private volatile boolean added;
 
-    // ---- the I/O thread's ----
+    // ---- used only by the I/O thread ----
 
-    /** How much of {@code waitingBytes} is released already; guarded by the lock. */
+    /** How much of {@code waitingBytes} has been released; guarded by the lock. */
     private long releasedBytes;
 
     private int seenVersion = -1;
@@ -72,7 +72,10 @@ final class WaitingRecords<K, V> implements IoTask {
      * because the image does not have their partition, until there is a new image. Guarded by the lock.
      */
     private record TopicQueue<K, V>(Deque<WaitingRecord<K, V>> skipped, Deque<WaitingRecord<K, V>> pending) {
-        /** Of lists, which get their memory before they change: an ArrayDeque that cannot grow looks empty after that. */
+        /**
+         * Creates the lists, which get memory before they change; an ArrayDeque that cannot grow looks empty
+         * afterwards.
+         */
         @SuppressWarnings("JdkObsolete")
         TopicQueue() {
             this(new LinkedList<>(), new LinkedList<>());
@@ -88,15 +91,15 @@ final class WaitingRecords<K, V> implements IoTask {
     }
 
     /**
-     * Where records go; called by the first I/O thread. If a method throws, the record is as before, and nobody was
-     * told.
+     * Where records go; called by the first I/O thread. If a method throws, the record is unchanged and its outcome was
+     * not reported.
      */
     interface Sink<K, V> {
         /**
          * Puts a record into its batch without waiting for memory, or fails it.
          *
          * @return the future in the batch, or one that has failed
-         * @throws BufferExhaustedException there is no memory now; the record is as before
+         * @throws BufferExhaustedException there is no memory now; the record is unchanged
          */
         DeliveryFuture append(WaitingRecord<K, V> record, ClusterImage image);
 
@@ -111,7 +114,7 @@ final class WaitingRecords<K, V> implements IoTask {
         this.maxBlockMs = maxBlockMs;
     }
 
-    /** Whether records of the topic wait; then a new one must wait too, so that it does not overtake them. */
+    /** Whether records of the topic wait; if so, a new one must wait too, so that it does not overtake them. */
     boolean hasWaiting(String topic) {
         return !queues.isEmpty() && queues.containsKey(topic);
     }
@@ -234,7 +237,7 @@ final class WaitingRecords<K, V> implements IoTask {
         }
     }
 
-    /** Takes from the queue each record that can go to its batch or must fail; returns when to do so again. */
+    /** Takes from the queue each record that can go to its batch or must fail; returns when to call this again. */
     private long takeReady(String topic, ClusterImage image, long nowMs) {
         WaitingRecord<K, V> next = first(topic, TopicQueue::pending);
         for (int left = count(topic); left > 0 && next != null && tryTake(next, image, nowMs); left--) {
@@ -258,7 +261,7 @@ final class WaitingRecords<K, V> implements IoTask {
         return record == null ? Long.MAX_VALUE : record.deadlineMs();
     }
 
-    /** Appends, fails or skips the first pending record of a topic; returns false if it must go on waiting. */
+    /** Appends, fails or skips the first pending record of a topic; returns false if it must keep waiting. */
     private boolean tryTake(WaitingRecord<K, V> first, ClusterImage image, long nowMs) {
         String topic = first.record().topic();
         boolean isLate = nowMs >= first.deadlineMs();
@@ -362,8 +365,8 @@ final class WaitingRecords<K, V> implements IoTask {
     }
 
     /**
-     * Ends a record's wait before it leaves the queue: then the next record of its thread may bypass the queue, but not
-     * overtake it.
+     * Ends a record's wait before it leaves the queue, so that the next record of its thread may bypass the queue but
+     * not overtake it.
      */
     private void endWaitAndRemove(WaitingRecord<K, V> first, DeliveryFuture outcome) {
         first.endWait(outcome);

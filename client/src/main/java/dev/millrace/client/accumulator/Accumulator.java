@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All partitions' queues, and what they share: memory, codec, clock, and the hand-over to the I/O threads.
+ * The queues of all partitions and what they share: memory, codec, clock, and the hand-over to the I/O threads.
  *
  * <p><b>Threads:</b> any. {@code append} takes no lock, and waits only while there is no memory.
  */
@@ -34,13 +34,13 @@ public final class Accumulator {
     /** Written by the first I/O thread. */
     private volatile boolean isShortForWaitingRecords;
 
-    /** With one clock for both. */
+    /** Uses one clock for both purposes. */
     public Accumulator(BufferPool pool, ReadyQueues ready, BatchCodec codec, LongSupplier clock, long lingerMs) {
         this(pool, ready, codec, clock, clock, lingerMs);
     }
 
     /**
-     * Empty. Both clocks give monotonic milliseconds, and are read once per batch.
+     * Creates an empty accumulator. Both clocks give monotonic milliseconds and are read once per batch.
      *
      * @param lingerClock may be slow; then batches linger that much less
      */
@@ -75,7 +75,7 @@ public final class Accumulator {
     }
 
     /**
-     * The queue to which the records of a partition are appended.
+     * Returns the queue to which the records of a partition are appended.
      *
      * @param topicIndex a small number that belongs to this topic alone, for the accumulator's whole life
      * @return null when the producer is closed and the partition has no queue yet
@@ -85,12 +85,12 @@ public final class Accumulator {
         return queue != null ? queue : queues.create(this, topic, topicIndex, partition);
     }
 
-    /** The queue of a partition whose topic may be gone; null if it never had a record. Looks through all topics. */
+    /** Returns the queue of a partition whose topic may be gone; null if it never had a record. Searches all topics. */
     public PartitionQueue find(TopicPartition partition) {
         return queues.find(partition);
     }
 
-    /** The memory of all batches. */
+    /** Returns the memory of all batches. */
     public BufferPool pool() {
         return pool;
     }
@@ -103,7 +103,7 @@ public final class Accumulator {
         pool.recheckWaiters();
     }
 
-    /** Warns of the first such batch only: a codec that cannot be loaded fails all of them. */
+    /** Logs only the first such batch: a codec that cannot be loaded fails all of them. */
     void onUnwritable(TopicPartition partition, Throwable cause) {
         if (!hasWarned.get() && hasWarned.compareAndSet(false, true)) {
             FailureLog.warn(
@@ -126,17 +126,17 @@ public final class Accumulator {
         return lingerMs;
     }
 
-    /** When a batch that is opened now has lingered. */
+    /** Returns when a batch that is opened now will have lingered. */
     long lingerUntilMs() {
         return lingerClock.getAsLong() + lingerMs;
     }
 
-    /** Counts what happens while records are appended. */
+    /** Returns the counters of what happens while records are appended. */
     public AppendCounters counters() {
         return counters;
     }
 
-    /** Monotonic milliseconds. */
+    /** Returns monotonic milliseconds. */
     public long nowMs() {
         return clock.getAsLong();
     }
@@ -193,12 +193,12 @@ public final class Accumulator {
         ready.wake();
     }
 
-    /** How many batches wait in each of a topic's partitions, without those in flight. Costs O(partitions). */
+    /** Returns the number of batches waiting in each of a topic's partitions, not in flight. Costs O(partitions). */
     public int[] backlog(int topicIndex, int partitions) {
         return queues.backlog(topicIndex, partitions);
     }
 
-    /** Whether records are not accepted any more. */
+    /** Whether records are no longer accepted. */
     public boolean isClosed() {
         return queues.isClosed();
     }

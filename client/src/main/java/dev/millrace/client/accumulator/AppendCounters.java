@@ -41,17 +41,17 @@ public final class AppendCounters {
         }
     }
 
-    /** Batches sealed for this reason. */
+    /** Returns how many batches were sealed for this reason. */
     public long sealedBecause(SealCause cause) {
         return sealed.get(cause).sum();
     }
 
-    /** How often a thread lost the race for room in a batch to another thread, and tried again. */
+    /** Returns how often a thread lost the race for room in a batch to another thread and tried again. */
     public long totalClaimsLost() {
         return claimsLost.sum();
     }
 
-    /** Batches that were sealed while a thread was still writing to them. */
+    /** Returns how many batches were sealed while a thread was still writing to them. */
     public long totalWaitedOn() {
         return waitedOn.sum();
     }

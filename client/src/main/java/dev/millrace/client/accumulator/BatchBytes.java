@@ -10,7 +10,7 @@ import java.util.Arrays;
  * <p><b>Threads:</b> as {@link FinishedBatch}.
  */
 final class BatchBytes {
-    /** Null once the memory was given back, or taken over by the parts of the batch. */
+    /** The bytes; null once the memory was returned, or taken over by the parts of the batch. */
     private byte[] buffer;
 
     /** Bytes of {@code buffer.memory} that are given back with this batch. */
@@ -27,7 +27,7 @@ final class BatchBytes {
         this.reserved = reserved;
     }
 
-    /** A batch that was made elsewhere and takes the first {@code size} bytes; its header is made ours. */
+    /** Creates the bytes of a batch made elsewhere, its first {@code size} bytes here, and adapts its header. */
     static BatchBytes ofPassed(byte[] buffer, int size) {
         BatchBytes bytes = new BatchBytes(buffer, buffer.length);
         bytes.size = size;
@@ -37,7 +37,7 @@ final class BatchBytes {
         return bytes;
     }
 
-    /** Whether the records have the checksum that they must have. For those that were encoded here they do. */
+    /** Whether the records match their checksum. Records that were encoded here do. */
     boolean isPayloadIntact() {
         return Crc32c.of(buffer, BatchLayout.HEADER_SIZE, size) == payloadChecksum;
     }

@@ -5,20 +5,23 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * The futures with callbacks of a batch's records. Each thread adds to a list of its own: in one array for all threads,
- * neighbours in the same cache line, and their marks in the garbage collector's card table, would pass from core to
- * core with each record, and the record's commit would wait for them. The I/O thread puts them in order once, so that
- * callbacks run in offset order. Without callbacks nothing is allocated.
+ * The futures with callbacks of a batch's records. Each thread adds to its own list: if all threads shared one array,
+ * neighbours in the same cache line, and their marks in the garbage collector's card table, would move from core to
+ * core with each record, and the record's commit would wait for them. The I/O thread sorts them once, so that callbacks
+ * run in offset order. Without callbacks nothing is allocated.
  *
  * <p><b>Threads:</b> {@code add} by any writer; the rest by the I/O thread after the batch is finished.
  * <p><b>Ordering:</b> writers install lists by compare-and-set and find them by an acquire load; only its owner adds to
  * a list. The I/O thread reads all plainly: the writers' commits, and its read of the finished batch, come before.
  */
 final class BatchCallbacks {
-    /** A power of two. */
+    /** The number of lists, a power of two. */
     private static final int LISTS = 64;
 
-    /** A thread that finds this many places taken by others adds to {@link #overflow}: a compare-and-set per record. */
+    /**
+     * A thread that finds this many places taken by others adds to {@link #overflow}, with a compare-and-set per
+     * record.
+     */
     private static final int PROBES = 8;
 
     private static final VarHandle LIST = MethodHandles.arrayElementVarHandle(ThreadList[].class);
@@ -38,10 +41,10 @@ final class BatchCallbacks {
     private volatile ThreadList[] lists;
     private volatile Overflow overflow;
 
-    /** Null until the I/O thread asks for the first. */
+    /** All futures in order; null until the I/O thread asks for the first. */
     private RecordFuture.WithCallback[] inOrder;
 
-    /** One that did not get into a list. */
+    /** A future that did not get into a list. */
     private record Overflow(RecordFuture.WithCallback future, Overflow next) {}
 
     /** The futures of one thread, in the order of their records. */
@@ -105,7 +108,7 @@ final class BatchCallbacks {
         return lists == null;
     }
 
-    /** Null where the caller gave no callback. */
+    /** Returns the future; null where the caller gave no callback. */
     RecordFuture.WithCallback get(int index) {
         if (inOrder == null) {
             inOrder = sort();
@@ -126,7 +129,10 @@ final class BatchCallbacks {
         return sorted;
     }
 
-    /** Also fetches the futures, which other cores wrote, side by side; the callbacks would wait for one at a time. */
+    /**
+     * Returns the last index. Also fetches the futures, which other cores wrote, in parallel, instead of one per
+     * callback.
+     */
     private int lastIndex() {
         int last = -1;
         for (ThreadList list : lists) {

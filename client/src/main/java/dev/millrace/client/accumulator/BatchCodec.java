@@ -6,7 +6,7 @@ package dev.millrace.client.accumulator;
  * <p><b>Threads:</b> any, concurrently: every thread that finishes a batch.
  */
 public interface BatchCodec {
-    /** No compression. */
+    /** Leaves the records uncompressed. */
     BatchCodec NONE = new BatchCodec() {
         @Override
         public int id() {
@@ -24,16 +24,16 @@ public interface BatchCodec {
         }
     };
 
-    /** What {@link #compress} returns when the compressed form would not be smaller. */
+    /** The value that {@link #compress} returns when the compressed form would not be smaller. */
     int NO_GAIN = -1;
 
-    /** The codec's number in the attributes of a batch. */
+    /** Returns the codec's number in the attributes of a batch. */
     int id();
 
     /**
-     * Replaces {@code batch[from, to)} by its compressed form, starting at {@code from}.
+     * Replaces {@code batch[from, to)} with its compressed form, starting at {@code from}.
      *
-     * @return the new end, or {@link #NO_GAIN} with the batch left as it was
+     * @return the new end, or {@link #NO_GAIN} with the batch unchanged
      */
     int compress(byte[] batch, int from, int to);
 

@@ -7,7 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The outcome of a batch, and how callbacks and futures learn of it. Each callback runs once, even if a part of the
+ * The outcome of a batch, and its delivery to callbacks and futures. Each callback runs once, even if a part of the
  * delivery throws and is repeated.
  *
  * <p><b>Threads:</b> the I/O thread.
@@ -24,15 +24,15 @@ final class BatchDelivery {
     private Status status = Status.UNDECIDED;
 
     /**
-     * The class of the last callback if that was no {@link DeliveryCallback}. The JVM would search all interfaces of
-     * the class for each record, which takes longer than the rest.
+     * The class of the last callback if it was no {@link DeliveryCallback}. Otherwise the JVM would search all
+     * interfaces of the class for each record, which takes longer than the rest.
      */
     private Class<?> plainCallback;
 
-    /** How many of the records need no callback any more. */
+    /** How many of the records no longer need a callback. */
     private int told;
 
-    /** How far the batch has come. */
+    /** The state of the batch's delivery. */
     private enum Status {
         UNDECIDED,
         ACCEPTED,
@@ -51,7 +51,7 @@ final class BatchDelivery {
         this.firstSlot = firstSlot;
     }
 
-    /** For the part of the batch that starts with this record. */
+    /** Returns the delivery of the part of the batch that starts with this record. */
     BatchDelivery forPart(int firstRecord) {
         return new BatchDelivery(new BatchResult(result.partition(), null), callbacks, firstSlot + firstRecord);
     }
@@ -76,7 +76,7 @@ final class BatchDelivery {
         return status == Status.ACCEPTED_AND_DELIVERED || status == Status.FAILED_AND_DELIVERED;
     }
 
-    /** Once it is decided: why the batch failed, or null if it was accepted. */
+    /** Returns why the decided batch failed, or null if it was accepted. */
     RuntimeException error() {
         return result.outcome().errorOfBatch();
     }
@@ -119,7 +119,7 @@ final class BatchDelivery {
         }
     }
 
-    /** The index of this part's first record in the whole batch. */
+    /** Returns the index of this part's first record in the whole batch. */
     int firstRecordIn(BatchDelivery whole) {
         return firstSlot - whole.firstSlot;
     }

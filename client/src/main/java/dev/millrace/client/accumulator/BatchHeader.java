@@ -30,7 +30,7 @@ final class BatchHeader {
     }
 
     /**
-     * Checks that the first {@code size} bytes are one batch that can be passed on as it is.
+     * Checks that the first {@code size} bytes are one batch that can be passed on unchanged.
      *
      * @throws IllegalArgumentException it cannot; the message says why
      */
@@ -74,7 +74,7 @@ final class BatchHeader {
     }
 
     /**
-     * Clears what belongs to a batch's former place. Producer and checksum are written when it is sent.
+     * Clears fields that belong to a batch's former log. Producer and checksum are written when it is sent.
      *
      * @return the checksum of the records, derived from the batch's; wrong if anything in the batch is corrupt, so that
      *     the batch's new checksum will be wrong too

@@ -9,8 +9,9 @@ import java.util.Map;
  *
  * @param baseOffset of its first record, -1 if unknown
  * @param logAppendTime the broker's timestamp for its records, -1 if it kept theirs
- * @param error why its records failed, null if they did not; if some have own reasons, its cause is why the batch did
- * @param recordErrors own reasons of some of them, by index in the batch
+ * @param error why its records failed, null if they did not; if some have their own reasons, its cause is why the batch
+ *     failed
+ * @param recordErrors reasons of single records, by index in the batch
  * @param certainty the same for all: a broker writes a batch whole or not at all
  */
 record BatchOutcome(
@@ -24,12 +25,12 @@ record BatchOutcome(
         return own == null ? error : own;
     }
 
-    /** Why the batch as a whole failed, null if it did not. */
+    /** Returns why the batch as a whole failed; null if it did not. */
     RuntimeException errorOfBatch() {
         return !recordErrors.isEmpty() && error.getCause() instanceof RuntimeException cause ? cause : error;
     }
 
-    /** Why the batch failed, by the first record with a reason of its own if there is one; null if it did not. */
+    /** Returns why the batch failed, from the first record with its own reason if there is one; null if it did not. */
     RuntimeException firstErrorOrNull() {
         return recordErrors.isEmpty() ? error : recordErrors.get(Collections.min(recordErrors.keySet()));
     }

@@ -22,12 +22,12 @@ public final class BatchResult implements RawResult {
     private final int number;
     private final CountDownLatch settled = new CountDownLatch(1);
 
-    /** The partition's previous result, until that is done; {@code flush} follows these back. */
+    /** The partition's previous result until that is done; {@code flush} follows these backwards. */
     private volatile BatchResult previous;
 
     private BatchOutcome outcome;
 
-    /** Null unless the batch was split; then this result has no outcome. */
+    /** The parts; null unless the batch was split, in which case this result has no outcome. */
     private BatchResult[] parts;
 
     private int[] firstRecords;
@@ -49,7 +49,7 @@ public final class BatchResult implements RawResult {
         unlinkDone();
     }
 
-    /** The batch was split: its records from {@code givenFirstRecords[i]} on are those of {@code givenParts[i]}. */
+    /** The batch was split: its records from {@code givenFirstRecords[i]} on are in {@code givenParts[i]}. */
     void forwardToParts(int[] givenFirstRecords, BatchResult[] givenParts) {
         firstRecords = givenFirstRecords;
         parts = givenParts;
@@ -57,14 +57,14 @@ public final class BatchResult implements RawResult {
         unlinkDone();
     }
 
-    /** Keeps only results that are not done in the chain. */
+    /** Removes results that are done from the chain. */
     private void unlinkDone() {
         while (previous != null && previous.isDone()) {
             previous = previous.previous;
         }
     }
 
-    /** The result of the batch opened before this one, or null if that one is done. */
+    /** Returns the result of the batch opened before this one, or null if that one is done. */
     BatchResult previous() {
         return previous;
     }
@@ -147,12 +147,12 @@ public final class BatchResult implements RawResult {
         settled.await();
     }
 
-    /** Blocks until {@link #isSettled}; false if that took longer than the time. */
+    /** Blocks until {@link #isSettled}; returns false if that took longer than the time. */
     boolean awaitSettled(long time, TimeUnit unit) throws InterruptedException {
         return settled.await(time, unit);
     }
 
-    /** Once {@link #isSettled}: the record's place in the parts, or null if the batch was not split. */
+    /** Returns the record's place in the parts once {@link #isSettled}, or null if the batch was not split. */
     RecordPlace placeInParts(int record) {
         if (parts == null) {
             return null;
@@ -171,7 +171,7 @@ public final class BatchResult implements RawResult {
         return partition;
     }
 
-    /** Once {@link #isSettled}: how the delivery ended; null if the batch was split. */
+    /** Returns how the delivery ended once {@link #isSettled}; null if the batch was split. */
     BatchOutcome outcome() {
         return outcome;
     }

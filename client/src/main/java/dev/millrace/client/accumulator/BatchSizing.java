@@ -1,10 +1,11 @@
 package dev.millrace.client.accumulator;
 
 /**
- * Estimates the size of a partition's next batch: how large it may become, and what is usual, for when memory is
- * scarce. The usual size is that of a batch sent before it was full; it doubles after a full batch, and halves after a
- * batch that left three quarters of it empty. {@code batch.size} limits the size after compression, which is estimated
- * from how well recent full batches compressed. {@link dev.millrace.client.memory.BufferPool#sizeFor} chooses the size.
+ * Estimates the size of a partition's next batch: how large it may become, and its usual size, which counts when memory
+ * is scarce. The usual size is that of a batch sent before it was full; it doubles after a full batch and halves after
+ * a batch that left three quarters of it empty. {@code batch.size} limits the size after compression, which is
+ * estimated from how well recent full batches compressed. {@link dev.millrace.client.memory.BufferPool#sizeFor} chooses
+ * the size.
  *
  * <p><b>Threads:</b> any. Two threads may overwrite each other's update; the cost is one batch of the wrong size.
  */
@@ -27,12 +28,12 @@ final class BatchSizing {
         this.usual = 1;
     }
 
-    /** What the last batches needed, in bytes before compression; 1 before the first batch. */
+    /** Returns what the last batches needed, in bytes before compression; 1 before the first batch. */
     int usual() {
         return Math.min(usual, most());
     }
 
-    /** Bytes before compression that are expected to become {@code batch.size} after it. */
+    /** Returns the bytes before compression that are expected to become {@code batch.size} after it. */
     int most() {
         return (int) Math.min(Integer.MAX_VALUE, Math.max(batchSize, batchSize / (ratio * RATIO_MARGIN)));
     }

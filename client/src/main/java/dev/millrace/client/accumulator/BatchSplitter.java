@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Cuts the records of a batch into smaller batches. Timestamp, key, value and headers are copied as they stand; only a
+ * Cuts the records of a batch into smaller batches. Timestamp, key, value and headers are copied unchanged; only a
  * record's offset delta changes, which never makes the record longer.
  *
  * <p><b>Threads:</b> one, the I/O thread.
@@ -22,7 +22,7 @@ final class BatchSplitter {
     private final int end;
     private int at;
 
-    /** How many records are before {@code at}. */
+    /** The number of records before {@code at}. */
     private int moved;
 
     /** Splits {@code whole}, which has at least two records, into parts of about {@code batchSize}, or into halves. */
@@ -42,7 +42,9 @@ final class BatchSplitter {
         targetSize = (end - at) / Math.max(2, whole.size() / batchSize);
     }
 
-    /** At least two parts, each a single record or at most half of the bytes, so that repeated splitting ends. */
+    /**
+     * Returns at least two parts, each a single record or at most half of the bytes, so that repeated splitting ends.
+     */
     List<FinishedBatch> split() {
         List<FinishedBatch> parts = new ArrayList<>();
         int firstRecord = 0;
@@ -80,7 +82,9 @@ final class BatchSplitter {
         return partEnd;
     }
 
-    /** Of a batch that was made elsewhere the lengths may be anything; none may lead backwards. */
+    /**
+     * Returns where the record ends. In a batch made elsewhere, lengths may have any value; none may lead backwards.
+     */
     private int recordEnd(int position) {
         int bodySize = Varint.readInt(records, position);
         int body = position + Varint.sizeOf(bodySize);

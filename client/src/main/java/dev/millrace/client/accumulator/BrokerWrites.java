@@ -3,7 +3,7 @@ package dev.millrace.client.accumulator;
 import dev.millrace.client.delivery.DeliveryCertainty;
 
 /**
- * What the attempts to send a batch prove: how often it was sent, and whether one of them may have written it.
+ * Tracks what the attempts to send a batch prove: how many there were, and whether one of them may have written it.
  *
  * <p><b>Threads:</b> the I/O thread.
  */
@@ -18,7 +18,7 @@ final class BrokerWrites {
     /** Since the last of these attempts, the leader has said that the batch is not in its log. */
     private boolean isAbsent;
 
-    /** For a part of the batch: what may be written of the whole may be written of the part. */
+    /** Returns the writes of a part of the batch: if the whole may be written, so may the part. */
     BrokerWrites forPart() {
         BrokerWrites part = new BrokerWrites();
         part.isPossiblyWritten = isPossiblyWritten;
@@ -44,7 +44,7 @@ final class BrokerWrites {
         isAbsent = true;
     }
 
-    /** That it was not in the log does not count any more: a request that came late may have written it since. */
+    /** The absence no longer counts, because a request that arrived late may have written the batch since. */
     void onAbsenceOver() {
         isAbsent = false;
     }
@@ -61,7 +61,7 @@ final class BrokerWrites {
         return inFlight;
     }
 
-    /** Of a batch that is not acknowledged. */
+    /** Returns the evidence about a batch that is not acknowledged. */
     Evidence evidence() {
         if (inFlight || (isPossiblyWritten && !isAbsent)) {
             return Evidence.UNKNOWN;
@@ -69,7 +69,7 @@ final class BrokerWrites {
         return attempts == 0 ? Evidence.NEVER_SENT : Evidence.UNWRITTEN;
     }
 
-    /** What can be said of the records if the batch fails now. What is lost may have been read before. */
+    /** Returns what is known about the records if the batch fails now. Lost records may have been read before. */
     DeliveryCertainty certaintyOfFailure() {
         return isPossiblyWritten || inFlight ? DeliveryCertainty.POSSIBLY_PERSISTED : DeliveryCertainty.NOT_PERSISTED;
     }

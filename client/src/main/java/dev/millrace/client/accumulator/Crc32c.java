@@ -3,7 +3,7 @@ package dev.millrace.client.accumulator;
 import java.util.zip.CRC32C;
 
 /**
- * CRC-32C of bytes, and of two adjacent pieces from the CRC of each.
+ * Computes the CRC-32C of bytes, and of two adjacent pieces from the CRC of each.
  *
  * <p>The last writer of a batch computes the checksum of its records on the application's thread. When the I/O thread
  * has written producer id and sequence into the header, it computes the checksum of those 40 bytes and joins both,
@@ -35,7 +35,9 @@ final class Crc32c {
         return (int) crc.getValue();
     }
 
-    /** The CRC of a piece with CRC {@code first} followed by {@code secondLength} bytes with CRC {@code second}. */
+    /**
+     * Returns the CRC of a piece with CRC {@code first} followed by {@code secondLength} bytes with CRC {@code second}.
+     */
     static int join(int first, int second, int secondLength) {
         int shift = ONE;
         for (int k = 0, rest = secondLength; rest != 0; k++, rest >>>= 1) {
@@ -46,9 +48,11 @@ final class Crc32c {
         return multiply(shift, first) ^ second;
     }
 
-    /** The CRC of the second piece, from those of the first and of both together: the inverse of {@link #join}. */
+    /**
+     * Returns the CRC of the second piece from those of the first and of both together: the inverse of {@link #join}.
+     */
     static int second(int first, int both, int secondLength) {
-        return join(first, both, secondLength); // join adds the shifted first; adding it again takes it away
+        return join(first, both, secondLength); // join adds the shifted first; adding it again removes it
     }
 
     private static int multiply(int a, int b) {

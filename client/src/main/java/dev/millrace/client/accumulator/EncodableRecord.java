@@ -9,7 +9,7 @@ package dev.millrace.client.accumulator;
  * @param headers as {@link RecordEncoder#encodeHeaders} returned them
  */
 public record EncodableRecord(long timestamp, byte[] key, byte[] value, byte[] headers) {
-    /** A copy in arrays that the application cannot change; the encoded headers need no copy. */
+    /** Returns a copy in arrays that the application cannot change; the encoded headers need no copy. */
     public EncodableRecord withOwnArrays() {
         return new EncodableRecord(
                 timestamp, key == null ? null : key.clone(), value == null ? null : value.clone(), headers);

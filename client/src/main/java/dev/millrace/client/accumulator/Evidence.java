@@ -1,10 +1,12 @@
 package dev.millrace.client.accumulator;
 
-/** What is known of whether a batch is in its partition's log, by the answers to all of its attempts. */
+/** What the answers to all attempts tell about whether a batch is in its partition's log. */
 public enum Evidence {
     /** No request has carried it. */
     NEVER_SENT,
-    /** Each attempt was refused before the broker wrote anything, or its leader has said that it is not there. */
+    /**
+     * Each attempt was refused before the broker wrote anything, or the leader has said that the batch is not there.
+     */
     UNWRITTEN,
     /** An attempt is unanswered, or its answer leaves open whether it wrote the batch. */
     UNKNOWN,

@@ -24,7 +24,7 @@ public final class FailureLog {
         }
     }
 
-    /** As {@link #error}, for failures of which futures and callbacks are told. */
+    /** Does the same as {@link #error} for failures that futures and callbacks report. */
     public static void warn(Logger log, String format, Object subject, Throwable thrown) {
         try {
             log.warn(format, subject, thrown);
@@ -33,7 +33,7 @@ public final class FailureLog {
         }
     }
 
-    /** As {@link #error}, for failures that are expected. */
+    /** Does the same as {@link #error} for expected failures. */
     public static void debug(Logger log, String format, Object subject, Throwable thrown) {
         try {
             log.debug(format, subject, thrown);
@@ -49,7 +49,7 @@ public final class FailureLog {
                     subject,
                     thrown.getClass().getName());
         } catch (Throwable notLogged) {
-            // Nothing more can be done, and the caller must go on.
+            // Nothing more can be done, and the caller must continue.
         }
     }
 }

@@ -9,7 +9,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.CorruptRecordException;
 
 /**
- * A batch that no writer touches any more: its bytes and memory ({@link BatchBytes}), what is known of its writes at
+ * A batch that no writer touches any more: its bytes and memory ({@link BatchBytes}), what is known about its writes at
  * the broker ({@link BrokerWrites}), and its outcome and delivery ({@link BatchDelivery}).
  *
  * <p><b>Threads:</b> finished by its last writer, which publishes it through {@link OpenBatch}; after that only the I/O
@@ -27,7 +27,7 @@ public final class FinishedBatch {
 
     private final boolean passed;
 
-    /** That of its records, and of its parts if it is split; null until they are encoded. */
+    /** The codec of its records, and of its parts if it is split; null until they are encoded. */
     private BatchCodec codec;
 
     private boolean isCounted = true;
@@ -36,7 +36,7 @@ public final class FinishedBatch {
     private Throwable unwritableCause;
     private RuntimeException withdrawalCause;
 
-    /** Constructed together with the open batch, so that finishing needs no memory that may be missing then. */
+    /** Created together with the open batch, so that finishing needs no memory that may be missing by then. */
     FinishedBatch(PartitionQueue queue, BatchResult result, BatchCallbacks callbacks, byte[] buffer, long createdMs) {
         this.queue = queue;
         this.createdMs = createdMs;
@@ -46,7 +46,7 @@ public final class FinishedBatch {
         this.passed = false;
     }
 
-    /** A batch that was made elsewhere. */
+    /** Creates a batch that was made elsewhere. */
     FinishedBatch(PartitionQueue queue, BatchResult result, PassedBatch given) {
         this.queue = queue;
         this.createdMs = given.passedMs();
@@ -93,14 +93,14 @@ public final class FinishedBatch {
         unwritableCause = cause;
     }
 
-    // ---- the I/O thread: what is in the batch ----
+    // ---- the I/O thread: contents ----
 
     /** Whether this batch could not be written and must not be sent. */
     public boolean isUnwritable() {
         return unwritableCause != null;
     }
 
-    /** Why it {@link #isUnwritable}. */
+    /** Returns why it {@link #isUnwritable}. */
     public KafkaException failure() {
         return new KafkaException(
                 "A batch of " + count + " records for " + partition() + " could not be written", unwritableCause);
@@ -114,30 +114,30 @@ public final class FinishedBatch {
         return count;
     }
 
-    /** Bytes on the wire. */
+    /** Returns the bytes on the wire. */
     public int size() {
         return bytes.size();
     }
 
-    /** The records' bytes on the wire per byte before compression. */
+    /** Returns the records' bytes on the wire per byte before compression. */
     public double compressionRatio() {
         return bytes.compressionRatio();
     }
 
-    /** Whether it was made elsewhere, so that nothing is known of its records. Its parts, if it is split, are ours. */
+    /** Whether it was made elsewhere, so that its records are unknown. The parts of a split one are encoded here. */
     public boolean isPassed() {
         return passed;
     }
 
     /**
-     * An upper bound of the bytes that the largest record would take alone in a batch, without compression; 0 if it is
-     * not known.
+     * Returns an upper bound for the bytes that the largest record would take alone in a batch, without compression; 0
+     * if it is not known.
      */
     public int maxRecordSize() {
         return maxRecordSize;
     }
 
-    /** The batch's bytes are {@code [0, size())} of this array; null once they are released. */
+    /** Returns the array whose bytes {@code [0, size())} are the batch; null once they are released. */
     public byte[] buffer() {
         return bytes.buffer();
     }
@@ -162,17 +162,17 @@ public final class FinishedBatch {
         return bytes.sequence();
     }
 
-    /** The newest timestamp of its records, milliseconds, as the producer set it. */
+    /** Returns the newest timestamp of its records, milliseconds, as the producer set it. */
     public long maxTimestamp() {
         return bytes.maxTimestamp();
     }
 
-    /** How many requests have carried this batch. */
+    /** Returns how many requests have carried this batch. */
     public int attempts() {
         return writes.attempts();
     }
 
-    /** The term of the leader to which it was last sent: the argument of {@link #markSent}. */
+    /** Returns the leader's term in which it was last sent: the argument of {@link #markSent}. */
     public int sentInTerm() {
         return writes.sentInTerm();
     }
@@ -181,17 +181,17 @@ public final class FinishedBatch {
         return writes.isInFlight();
     }
 
-    /** It is in flight, and is not to be sent again. */
+    /** The batch is in flight and must not be sent again. */
     public void withdraw(RuntimeException cause) {
         withdrawalCause = cause;
     }
 
-    /** Why it is not to be sent again, or null. */
+    /** Returns why it must not be sent again, or null. */
     public RuntimeException withdrawalCauseOrNull() {
         return withdrawalCause;
     }
 
-    /** The batch goes to the leader whose term has this number. */
+    /** The batch is sent to the leader whose term has this number. */
     public void markSent(int leaderTerm) {
         writes.markSent(leaderTerm);
     }
@@ -210,29 +210,29 @@ public final class FinishedBatch {
         writes.onAbsent();
     }
 
-    /** That it was not in the log does not count any more: a request that came late may have written it since. */
+    /** The absence no longer counts, because a request that arrived late may have written the batch since. */
     public void onAbsenceOver() {
         writes.onAbsenceOver();
     }
 
-    /** If the batch has failed: whether it may be written nevertheless. */
+    /** Whether the batch, if it has failed, may be written nevertheless. */
     public boolean isPossiblyWritten() {
         return writes.certaintyOfFailure() == DeliveryCertainty.POSSIBLY_PERSISTED;
     }
 
-    /** What is known of whether the batch is in the log. */
+    /** Returns what is known about whether the batch is in the log. */
     public Evidence evidence() {
         return isAccepted() ? Evidence.ACKNOWLEDGED : writes.evidence();
     }
 
     /**
-     * Splits the batch into smaller ones, which take over its records, callbacks and age, and divide among themselves
-     * what it had reserved of {@code buffer.memory}. Allowed only while it is not in flight, has no outcome, and has
-     * more than one record.
+     * Splits the batch into smaller ones, which take over its records, callbacks and age, and divide its reserved
+     * {@code buffer.memory} among themselves. Allowed only while it is not in flight, has no outcome, and has more than
+     * one record.
      *
      * @param replaceWhole puts the parts in the place of this batch. There are at least two, each a single record or at
-     *     most half of this one's bytes before compression. If it throws, or memory is lacking before, this batch is
-     *     still whole.
+     *     most half of this one's bytes before compression. If it throws, or memory is lacking before that, this batch
+     *     is still whole.
      * @throws CorruptRecordException it {@link #isPassed} and its records are corrupt; it is still whole
      */
     public void splitIntoParts(Consumer<List<FinishedBatch>> replaceWhole) {
@@ -261,7 +261,7 @@ public final class FinishedBatch {
         return new BatchSplitter(this, codec, queue.pool().batchSize()).split();
     }
 
-    /** Its parts get checksums of what is read here, so what is corrupt must not get that far. */
+    /** Cuts a passed batch. Its parts get checksums of what is read here, so corrupt bytes must not get that far. */
     private List<FinishedBatch> cutPassed() {
         if (!bytes.isPayloadIntact()) {
             throw new CorruptRecordException("A batch of " + count + " records that was passed on to " + partition()
@@ -277,7 +277,7 @@ public final class FinishedBatch {
         }
     }
 
-    /** A part of this batch, starting at this record; its records are to be encoded in {@code buffer}. */
+    /** Returns a part of this batch, starting at this record; its records are encoded in {@code buffer}. */
     FinishedBatch part(int firstRecord, byte[] buffer) {
         return new FinishedBatch(this, firstRecord, buffer);
     }
@@ -305,15 +305,16 @@ public final class FinishedBatch {
         delivery.decide(new BatchOutcome(baseOffset, logAppendTime, error, Map.of(), certainty));
     }
 
-    /** As {@link #decide}, for a success without an answer from the broker: {@code acks=0}. */
+    /** Does the same as {@link #decide} for a success without an answer from the broker: {@code acks=0}. */
     public void decideUnacknowledged() {
         delivery.decide(new BatchOutcome(-1, -1, null, Map.of(), DeliveryCertainty.POSSIBLY_PERSISTED));
     }
 
     /**
-     * As {@link #decide}, for a failure with its own reason for some records, by index in the batch (KIP-467).
+     * Does the same as {@link #decide} for a failure with separate reasons for some records, by index in the batch
+     * (KIP-467).
      *
-     * @param error of the other records; its cause is that of the batch
+     * @param error the error of the other records; its cause is that of the batch
      */
     public void decideFailed(RuntimeException error, Map<Integer, ? extends RuntimeException> recordErrors) {
         delivery.decide(new BatchOutcome(-1, -1, error, recordErrors, writes.certaintyOfFailure()));
@@ -329,14 +330,14 @@ public final class FinishedBatch {
         return isCounted;
     }
 
-    /** Once it {@link #isDecided}: why the batch failed, or null if it was accepted. */
+    /** Returns why the batch failed once it {@link #isDecided}, or null if it was accepted. */
     public RuntimeException error() {
         return delivery.error();
     }
 
     /**
-     * Runs the callbacks in offset order, then completes the futures. Exceptions of callbacks are logged. If there is
-     * no memory for a callback's arguments this throws; the next call goes on with that callback.
+     * Runs the callbacks in offset order, then completes the futures. Exceptions of callbacks are logged. Throws if
+     * there is no memory for a callback's arguments; the next call continues with that callback.
      */
     public void deliver() {
         delivery.deliver(count);

@@ -65,8 +65,8 @@ final class OpenBatch {
     private volatile int maxRecordSize;
 
     /**
-     * In most batches it shares the tail's cache line; threads write it, plainly, and never read it. See
-     * {@link #prefetch}.
+     * In most batches this field shares the tail's cache line; threads write it plainly and never read it. See {@link
+     * #prefetch}.
      */
     @SuppressWarnings("UnusedVariable")
     private int prefetched;
@@ -77,14 +77,14 @@ final class OpenBatch {
     private volatile OpenBatch next;
 
     /**
-     * An empty batch.
+     * Creates an empty batch.
      *
      * @param previous the result of the partition's previous batch, or null
      * @param buffer at least as long as the batch may become
-     * @param capacity bytes that the batch may become, including its header
+     * @param capacity most bytes that the batch may have, including its header
      * @param createdMs on the monotonic clock; the delivery timeout counts from it
      * @param lingerUntilMs when it is sent if it is not full earlier, on the monotonic clock
-     * @param baseTimestamp the first record's; the timestamps of others are written as deltas to it
+     * @param baseTimestamp timestamp of the first record; other timestamps are written as deltas to it
      */
     OpenBatch(
             PartitionQueue queue,
@@ -118,7 +118,7 @@ final class OpenBatch {
         this.tail = BatchTail.seal(BatchTail.of(0, 0));
     }
 
-    /** A batch that was made elsewhere: sealed and finished from the start. */
+    /** Creates a batch that was made elsewhere: sealed and finished from the start. */
     OpenBatch(PartitionQueue queue, BatchResult previous, PassedBatch passed) {
         this.queue = queue;
         this.result = new BatchResult(queue.partition(), previous);
@@ -131,12 +131,12 @@ final class OpenBatch {
         this.finished = new FinishedBatch(queue, result, passed);
     }
 
-    /** Precedes the first batch of a queue: sealed, and without records. */
+    /** Returns a marker before the first batch of a queue: sealed and without records. */
     static OpenBatch startMarker() {
         return new OpenBatch(null, false);
     }
 
-    /** Follows the last batch of a closed queue. It has no successor and accepts no records. */
+    /** Returns a marker after the last batch of a closed queue. It has no successor and accepts no records. */
     static OpenBatch endMarker(OpenBatch last) {
         return new OpenBatch(last.result, true);
     }
@@ -180,8 +180,8 @@ final class OpenBatch {
     }
 
     /**
-     * As {@link #tryAppend(EncodableRecord, Callback)}, for a record whose key, value and headers are encoded in {@code
-     * source}. Nothing is kept for it.
+     * Does the same as {@link #tryAppend(EncodableRecord, Callback)} for a record whose key, value and headers are
+     * encoded in {@code source}. Keeps nothing for the record.
      */
     BatchResult tryAppend(long timestamp, byte[] source, int offset, int length) {
         long timestampDelta = timestamp - baseTimestamp;
@@ -314,7 +314,7 @@ final class OpenBatch {
         int count = BatchTail.count(sealed);
         try {
             finish(count, BatchTail.position(sealed));
-        } catch (Throwable t) { // e.g. an Error of a codec without its native library: only this batch fails
+        } catch (Throwable t) { // for example an Error of a codec without its native library: only this batch fails
             whenFinished.markUnwritable(count, t);
             queue.onUnwritable(t);
         }
@@ -333,24 +333,24 @@ final class OpenBatch {
     }
 
     /**
-     * Ends the wait for a writer that does not finish the batch: all of its records fail. Only for a sealed batch, and
-     * only when no batch is opened any more: the writer may come back and write into the buffer, which must then not be
-     * another batch's.
+     * Ends the wait for a writer that does not finish the batch: all of its records fail. Allowed only for a sealed
+     * batch, and only when no batch is opened any more: the writer may continue and write into the buffer, which must
+     * then not belong to another batch.
      */
     void giveUp(Throwable cause) {
         if (finished == null) {
-            finishing = true; // a writer that comes back finishes nothing
+            finishing = true; // a writer that continues finishes nothing
             whenFinished.markUnwritable(BatchTail.count(tail), cause);
             finished = whenFinished;
         }
     }
 
-    /** Null until the batch is finished. */
+    /** Returns the finished batch; null until it is finished. */
     FinishedBatch finished() {
         return finished;
     }
 
-    /** Bytes claimed so far, without the header. */
+    /** Returns the bytes claimed so far, without the header. */
     int recordBytes() {
         return BatchTail.position(tail) - BatchLayout.HEADER_SIZE;
     }
@@ -359,17 +359,17 @@ final class OpenBatch {
         return BatchTail.isSealed(tail);
     }
 
-    /** Null while this is the newest batch of its partition. */
+    /** Returns the successor; null while this is the newest batch of its partition. */
     OpenBatch next() {
         return next;
     }
 
-    /** Links the successor. Only after this batch is sealed, so that no record overtakes another. */
+    /** Links the successor. Allowed only after this batch is sealed, so that no record overtakes another. */
     boolean casNext(OpenBatch successor) {
         return NEXT.compareAndSet(this, null, successor);
     }
 
-    /** Called when the I/O thread has taken the batch: its memory must not stay reachable until it is unlinked. */
+    /** The I/O thread has taken the batch, so its memory must not stay reachable until it is unlinked. */
     void dropReferences() {
         buffer = null;
         callbacks = null;
@@ -387,7 +387,7 @@ final class OpenBatch {
         return queue == null;
     }
 
-    /** Null for a start marker; the last batch's for an end marker. */
+    /** Returns the result: null for a start marker, the last batch's for an end marker. */
     BatchResult result() {
         return result;
     }

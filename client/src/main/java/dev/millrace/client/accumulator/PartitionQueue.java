@@ -13,7 +13,7 @@ import org.apache.kafka.common.TopicPartition;
 
 /**
  * The batches of one partition in the order in which they were opened: a linked list whose last element is the open
- * batch, and whose first batches the I/O thread takes away.
+ * batch and from whose front the I/O thread takes batches.
  *
  * <p><b>Threads:</b> {@code append} and {@code pass} by any thread, which waits only while there is no memory; the methods below
  * "I/O thread" by the I/O thread only.
@@ -43,7 +43,7 @@ public final class PartitionQueue {
     /** The last batch that the I/O thread has taken; written by it alone. */
     private volatile OpenBatch taken;
 
-    /** Written before the batch that it is for is opened. */
+    /** Written before the batch to which it applies is opened. */
     private volatile SequenceStart sequenceStart;
 
     /** Read once for each batch that is finished. */
@@ -84,7 +84,7 @@ public final class PartitionQueue {
     }
 
     /**
-     * As the other, for a record whose key, value and headers are encoded in {@code source}.
+     * Does the same for a record whose key, value and headers are encoded in {@code source}.
      *
      * @return the result of the record's batch; null when the queue is closed
      */
@@ -96,9 +96,9 @@ public final class PartitionQueue {
                 : appendToNewest(new EncodedRecord(timestamp, source, offset, length), maxBlockMs);
     }
 
-    /** What is appended. It is made only for a record that finds its batch full. */
+    /** The record to append. It is created only for a record that finds its batch full. */
     private interface Addition<R> {
-        /** Null if the batch is sealed. */
+        /** Returns null if the batch is sealed. */
         R tryAppendTo(OpenBatch batch);
 
         int batchSizeUpperBound();
@@ -151,7 +151,7 @@ public final class PartitionQueue {
         return appended;
     }
 
-    /** Null if another thread linked its batch first. */
+    /** Returns null if another thread linked its batch first. */
     private <R> R open(OpenBatch full, Addition<R> record, long maxBlockMs) throws InterruptedException {
         int size = pool().sizeFor(sizing.usual(), sizing.most(), record.batchSizeUpperBound());
         byte[] buffer = pool().acquire(size, maxBlockMs, () -> needsOpenBatch(full));
@@ -164,7 +164,7 @@ public final class PartitionQueue {
         boolean linked = false;
         try {
             if (acceptsNext(last)) {
-                // A record larger than batch.size stays alone, also in a buffer that was made for a larger one.
+                // A record larger than batch.size stays alone, even in a buffer made for a larger one.
                 int capacity = Math.max(size, Math.min(buffer.length, pool().batchSize()));
                 fresh = new OpenBatch(
                         this,
@@ -192,8 +192,9 @@ public final class PartitionQueue {
     }
 
     /**
-     * Not while the newest batch is open. A batch that was passed meanwhile takes no records, so one is needed still. It
-     * is asked for all threads that wait, so it reads no word of an open batch, which others write, if it need not.
+     * Whether an open batch is needed: not while the newest batch is open. A batch passed in the meantime takes no
+     * records, so one is still needed. All waiting threads call this, so it avoids reading words of an open batch,
+     * which others write.
      */
     private boolean needsOpenBatch(OpenBatch full) {
         return full.next() == null || acceptsNext(newest());
@@ -204,21 +205,21 @@ public final class PartitionQueue {
     }
 
     /**
-     * A batch of this record alone, compressed as all are here, to be {@link #pass passed}. It tells how large the record
-     * is on the wire, and takes no more memory of the pool than that.
+     * Returns a batch of this record alone, compressed like all batches here, to be {@link #pass passed}. It shows how
+     * large the record is on the wire, and then takes no more memory of the pool than that.
      */
     public ByteBuffer compressAlone(long timestamp, byte[] source, int offset, int length) {
         return PassedBatch.ofRecord(codec(), timestamp, source, offset, length);
     }
 
     /**
-     * Puts a copy of a whole batch that was made elsewhere after what is here, and seals the open batch before it.
+     * Appends a copy of a whole batch that was made elsewhere, and seals the open batch before it.
      *
      * @param batch between position and limit, which are not changed
      * @param codecs by their numbers in the attributes of a batch
      * @param maxBlockMs how long to wait for memory, milliseconds
      * @return null when the queue is closed
-     * @throws IllegalArgumentException the batch cannot be passed on as it is
+     * @throws IllegalArgumentException the batch cannot be passed on unchanged
      * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within that time
      * @throws InterruptedException interrupted while waiting for memory
      */
@@ -244,7 +245,7 @@ public final class PartitionQueue {
         return linked.result();
     }
 
-    /** As after a full batch, the last one is sealed first: or a later record could still go into it. */
+    /** Seals the last batch first, as after a full batch, or a later record could still go into it. May return null. */
     private OpenBatch linkOrNull(PassedBatch passed) {
         for (OpenBatch last = newest(); !last.isEnd(); last = newest()) {
             seal(last, SealCause.PASSED);
@@ -258,8 +259,8 @@ public final class PartitionQueue {
     }
 
     /**
-     * Sets the numbers of the next batch; those after it follow. Call it while every batch so far has its outcome, and
-     * in the thread that writes the next one.
+     * Sets producer id, epoch and sequence of the next batch; later batches follow on. Call it while every batch so far
+     * has its outcome, and in the thread that writes the next one.
      *
      * @throws IllegalStateException batches wait here
      */
@@ -272,7 +273,7 @@ public final class PartitionQueue {
     }
 
     /**
-     * Has the I/O thread fail what is here and not send again what is in flight. Call it while nobody appends.
+     * Makes the I/O thread fail the batches here and not resend those in flight. Call it while no thread appends.
      *
      * @return completes when nothing is in flight
      */
@@ -307,7 +308,7 @@ public final class PartitionQueue {
         return accumulator.counters();
     }
 
-    /** The codec of the batches of records that are finished from now on; any that are passed keep theirs. */
+    /** Sets the codec of the batches finished from now on; passed batches keep theirs. */
     public void setCodec(BatchCodec next) {
         codec = next;
     }
@@ -328,22 +329,22 @@ public final class PartitionQueue {
         return partition;
     }
 
-    /** 0, 1, 2, … in the order in which partitions were first used. */
+    /** Returns the partition's number: 0, 1, 2, … in the order in which partitions were first used. */
     public int id() {
         return id;
     }
 
-    /** The ready queue of the I/O thread that owns this partition. */
+    /** Returns the ready queue of the I/O thread that owns this partition. */
     ReadyQueue ready() {
         return ready;
     }
 
-    /** The result of the newest batch, where {@code flush} starts; null before the first batch. */
+    /** Returns the result of the newest batch, where {@code flush} starts; null before the first batch. */
     BatchResult newestResult() {
         return newest().result();
     }
 
-    /** How many batches wait here, including the open one; may be out of date when it returns. */
+    /** Returns how many batches wait here, including the open one; may be out of date when it returns. */
     int backlog() {
         return Math.max(0, numberOf(newest()) - numberOf(taken)); // taken may be newer than newest() was
     }
@@ -354,23 +355,25 @@ public final class PartitionQueue {
 
     // ---- I/O thread ----
 
-    /** What {@link #numberFrom} has set last, or null. */
+    /** Returns what {@link #numberFrom} set last, or null. */
     public SequenceStart sequenceStart() {
         return sequenceStart;
     }
 
-    /** What {@link #withdraw} has asked for since the last call, or null. */
+    /** Returns what {@link #withdraw} has asked for since the last call, or null. */
     public Withdrawal takeWithdrawal() {
         return withdrawal.get() == null ? null : withdrawal.getAndSet(null);
     }
 
-    /** The oldest batch if it is finished, else null. */
+    /** Returns the oldest batch if it is finished, else null. */
     public FinishedBatch peek() {
         OpenBatch first = taken.next();
         return first == null ? null : first.finished();
     }
 
-    /** Finishes each batch here that a writer has left unfinished, so that it fails. Only when the queue is closed. */
+    /**
+     * Finishes each batch that a writer has left unfinished, so that it fails. Allowed only when the queue is closed.
+     */
     public void giveUpUnfinished(Throwable cause) {
         for (OpenBatch batch = taken.next(); batch != null && !batch.isMarker(); batch = batch.next()) {
             batch.giveUp(cause);
@@ -390,12 +393,14 @@ public final class PartitionQueue {
         return first != null && !first.isMarker();
     }
 
-    /** When the oldest batch was opened, on the monotonic clock; only while {@link #hasRecords}. */
+    /** Returns when the oldest batch was opened, on the monotonic clock; only while {@link #hasRecords}. */
     public long oldestCreatedMs() {
         return taken.next().createdMs();
     }
 
-    /** When the oldest batch is sent even if it is not full, on the monotonic clock; only while {@link #hasRecords}. */
+    /**
+     * Returns when the oldest batch is sent even if not full, on the monotonic clock; only while {@link #hasRecords}.
+     */
     public long oldestLingerUntilMs() {
         return taken.next().lingerUntilMs();
     }
@@ -406,8 +411,8 @@ public final class PartitionQueue {
     }
 
     /**
-     * Whether the oldest batch is expected to have a quarter of {@code batch.size} when it has waited for
-     * {@code linger.ms}, so that sending it earlier would make many small batches of a few large ones.
+     * Whether the oldest batch is expected to have a quarter of {@code batch.size} when it has waited for {@code
+     * linger.ms}, so that sending it earlier would make many small batches instead of a few large ones.
      */
     public boolean isWorthWaiting(long nowMs) {
         OpenBatch first = taken.next();
@@ -429,7 +434,7 @@ public final class PartitionQueue {
         }
     }
 
-    /** Accepts no further records. Batches already here stay. */
+    /** Accepts no further records. Batches already here remain. */
     void close() {
         OpenBatch last = newest();
         while (!last.isEnd()) {

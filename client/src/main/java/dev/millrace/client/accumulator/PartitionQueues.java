@@ -24,13 +24,13 @@ final class PartitionQueues {
     private int nextId;
     private volatile boolean closed;
 
-    /** Null if the partition never had a record. */
+    /** Returns the queue; null if the partition never had a record. */
     PartitionQueue get(int topicIndex, int partition) {
         PartitionQueue[] queues = queuesOf(topicIndex);
         return partition < queues.length ? queues[partition] : null;
     }
 
-    /** As the other, by the topic's name: looks through all topics, for one whose index nobody knows any more. */
+    /** Does the same by the topic's name: searches all topics, for a topic whose index is no longer known. */
     PartitionQueue find(TopicPartition partition) {
         for (int index = 0; index < topics.length(); index++) {
             PartitionQueue queue = get(index, partition.partition());

@@ -29,7 +29,7 @@ final class PartitionUse {
     private final BufferPool pool;
     private volatile boolean counted;
 
-    /** The partition that is counted. A type of our own, so that the test of the send path finds what implements it. */
+    /** The counted partition. It is a separate type so that the send-path test finds its implementations. */
     interface Partition {
         boolean hasRecords();
     }
@@ -47,7 +47,7 @@ final class PartitionUse {
         }
     }
 
-    /** False if another thread has just done it. */
+    /** Returns false if another thread has just done it. */
     private boolean count() {
         pool.addPartitionsInUse(1);
         boolean changed = COUNTED.compareAndSet(this, false, true);

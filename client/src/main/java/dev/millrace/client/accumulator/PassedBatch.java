@@ -5,16 +5,18 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * A whole batch that was made elsewhere, in memory of the pool, before it has its place in a {@link PartitionQueue}.
+ * A whole batch that was made elsewhere, in memory of the pool, before it is linked into a {@link PartitionQueue}.
  *
- * @param count its records
- * @param codec the one that its records are compressed with, and those of its parts if it is split
+ * @param count number of its records
+ * @param codec the codec of its records, and of its parts if it is split
  * @param passedMs when it was passed, on the monotonic clock
  */
 record PassedBatch(BatchBytes bytes, int count, BatchCodec codec, long passedMs) {
     private static final int NO_PRODUCER = -1;
 
-    /** A whole batch of one record, whose key, value and headers are encoded in {@code source}; to be passed. */
+    /**
+     * Returns a whole batch of one record, whose key, value and headers are encoded in {@code source}; to be passed.
+     */
     static ByteBuffer ofRecord(BatchCodec codec, long timestamp, byte[] source, int offset, int length) {
         byte[] buffer = new byte[RecordEncoder.batchSizeUpperBound(length)];
         int bodySize = (int) RecordEncoder.sizeWithoutOffsetDelta(0, length) + Varint.sizeOf(0);
@@ -27,10 +29,10 @@ record PassedBatch(BatchBytes bytes, int count, BatchCodec codec, long passedMs)
     }
 
     /**
-     * Copies the batch into the buffer, and makes the header ours.
+     * Copies the batch into the buffer and adapts the header.
      *
      * @param codecs by their numbers in the attributes of a batch
-     * @throws IllegalArgumentException the batch cannot be passed on as it is
+     * @throws IllegalArgumentException the batch cannot be passed on unchanged
      */
     static PassedBatch copy(ByteBuffer batch, byte[] buffer, List<? extends BatchCodec> codecs, long nowMs) {
         int size = batch.remaining();

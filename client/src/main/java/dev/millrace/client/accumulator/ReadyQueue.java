@@ -36,7 +36,7 @@ public final class ReadyQueue {
     private volatile boolean missed;
     private volatile Runnable wakeUp = () -> {};
 
-    /** Empty. */
+    /** Creates an empty queue. */
     public ReadyQueue() {
         this(new MpscUnboundedArrayQueue<>(CHUNK));
     }
@@ -62,7 +62,7 @@ public final class ReadyQueue {
         wakeIfAsleepPast(dueMs);
     }
 
-    /** Ends the I/O thread's wait if it is waiting. Only after an {@link #offer}, which prevents its next wait. */
+    /** Ends the I/O thread's wait if it waits. Call it only after an {@link #offer}, which prevents its next wait. */
     void wakeIfAsleep() {
         wakeIfAsleepPast(AWAKE);
     }
@@ -81,7 +81,7 @@ public final class ReadyQueue {
         wakeIfAsleep();
     }
 
-    /** Null if the queue is empty. */
+    /** Returns the next partition; null if the queue is empty. */
     public PartitionQueue poll() {
         return queue.poll();
     }
@@ -114,7 +114,7 @@ public final class ReadyQueue {
         return false;
     }
 
-    /** The I/O thread does not wait any more. */
+    /** The I/O thread no longer waits. */
     public void markAwake() {
         sleepUntil = AWAKE;
     }

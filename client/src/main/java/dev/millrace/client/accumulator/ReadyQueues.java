@@ -16,7 +16,7 @@ public final class ReadyQueues {
         this.queues = queues;
     }
 
-    /** Ready queues for this many I/O threads. */
+    /** Creates ready queues for this many I/O threads. */
     public static ReadyQueues forThreads(int ioThreads) {
         List<ReadyQueue> queues = new ArrayList<>();
         for (int thread = 0; thread < ioThreads; thread++) {
@@ -25,7 +25,7 @@ public final class ReadyQueues {
         return new ReadyQueues(List.copyOf(queues));
     }
 
-    /** For a single I/O thread. */
+    /** Wraps the queue of a single I/O thread. */
     public static ReadyQueues of(ReadyQueue single) {
         return new ReadyQueues(List.of(single));
     }
@@ -38,7 +38,7 @@ public final class ReadyQueues {
         return queues.size();
     }
 
-    /** Assigns partitions round-robin in the order of their first use, so that threads get equally many. */
+    /** Assigns partitions round-robin in the order of their first use, so that all threads get equally many. */
     ReadyQueue ofPartition(int id) {
         return queues.get(id % queues.size());
     }

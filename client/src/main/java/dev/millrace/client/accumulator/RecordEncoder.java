@@ -23,15 +23,15 @@ public final class RecordEncoder {
     private RecordEncoder() {}
 
     /**
-     * The most bytes that a batch of this one record can take before compression, including the batch's header;
-     * {@link Integer#MAX_VALUE} if they are more than that. {@code KafkaProducer} compares this with
-     * {@code max.request.size} and {@code buffer.memory}.
+     * Returns the most bytes that a batch of this one record can take before compression, including the batch's header;
+     * {@link Integer#MAX_VALUE} if they are more than that. {@code KafkaProducer} compares this with {@code
+     * max.request.size} and {@code buffer.memory}.
      */
     public static int batchSizeUpperBound(EncodableRecord record) {
         return batchSizeUpperBound(contentSize(record));
     }
 
-    /** As the other, for a record whose encoded key, value and headers take so many bytes. */
+    /** Does the same for a record whose encoded key, value and headers take this many bytes. */
     public static int batchSizeUpperBound(long contentSize) {
         return (int) Math.min(BatchLayout.HEADER_SIZE + MAX_RECORD_OVERHEAD + contentSize, Integer.MAX_VALUE);
     }
@@ -82,17 +82,17 @@ public final class RecordEncoder {
         return encoded;
     }
 
-    /** The record's size in bytes without its own length prefix. */
+    /** Returns the record's size in bytes without its own length prefix. */
     static long bodySize(int offsetDelta, long timestampDelta, EncodableRecord record) {
         return Varint.sizeOf(offsetDelta) + sizeWithoutOffsetDelta(timestampDelta, contentSize(record));
     }
 
-    /** The part of {@link #bodySize} that is known before the record has a place in a batch. */
+    /** Returns the part of {@link #bodySize} that is known before the record has a place in a batch. */
     static long sizeWithoutOffsetDelta(long timestampDelta, long contentSize) {
         return 1 + Varint.sizeOf(timestampDelta) + contentSize;
     }
 
-    /** How many bytes key, value and headers take, with their lengths. */
+    /** Returns how many bytes key, value and headers take, with their lengths. */
     static long contentSize(EncodableRecord record) {
         return sizeOf(record.keySize()) + sizeOf(record.valueSize()) + record.headers().length;
     }
@@ -103,7 +103,7 @@ public final class RecordEncoder {
         return write(target, position, bodySize, offsetDelta, timestampDelta, record);
     }
 
-    /** As the other, with a known {@link #bodySize}. */
+    /** Does the same with a known {@link #bodySize}. */
     static int write(
             byte[] target, int position, int bodySize, int offsetDelta, long timestampDelta, EncodableRecord record) {
         int at = writeStart(target, position, bodySize, offsetDelta, timestampDelta);
@@ -121,7 +121,7 @@ public final class RecordEncoder {
         return Varint.write(target, at, offsetDelta);
     }
 
-    /** How many bytes an array takes with its length, which is -1 if it is missing. Of the longest ones an int has not enough. */
+    /** Returns the bytes of an array with its length, which is -1 if it is missing. The longest ones exceed an int. */
     static long sizeOf(int length) {
         return Varint.sizeOf(length) + Math.max(0L, length);
     }

@@ -10,8 +10,8 @@ import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
- * The future of one record: its index in a batch, and the result that the whole batch shares. A batch references it
- * only if there is a callback to run. If the batch was split, its result leads to those of the parts.
+ * The future of one record. It holds the record's index in a batch and the result that the whole batch shares. A batch
+ * references it only if there is a callback to run. If the batch was split, its result leads to those of the parts.
  *
  * <p><b>Threads:</b> immutable; {@code get} blocks until the batch is done. It cannot be cancelled.
  */
@@ -72,7 +72,7 @@ public class RecordFuture implements DeliveryFuture {
         return true;
     }
 
-    /** Its index in the batch to which it was appended. */
+    /** Returns the record's index in the batch to which it was appended. */
     int index() {
         return index;
     }
@@ -117,9 +117,9 @@ public class RecordFuture implements DeliveryFuture {
         }
 
         /**
-         * The metadata for the callback.
+         * Returns the metadata for the callback.
          *
-         * @param result of the last batch that contained the record
+         * @param result result of the last batch that contained the record
          * @param place its index there
          * @param error why the record failed, or null
          */

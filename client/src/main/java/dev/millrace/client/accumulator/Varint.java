@@ -1,8 +1,8 @@
 package dev.millrace.client.accumulator;
 
 /**
- * Zigzag varints as the record format v2 uses them (KIP-98): small magnitudes of either sign take few bytes.
- * {@code sizeOf} a value that was read is the number of bytes that it took.
+ * Zigzag varints as the record format v2 uses them (KIP-98): small magnitudes of either sign take few bytes. {@code
+ * sizeOf} for a value that was read is the number of bytes that it took.
  */
 final class Varint {
     private Varint() {}

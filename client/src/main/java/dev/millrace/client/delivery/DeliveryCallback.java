@@ -35,7 +35,7 @@ public interface DeliveryCallback extends Callback {
                 exception == null ? DeliveryCertainty.PERSISTED : DeliveryCertainty.POSSIBLY_PERSISTED);
     }
 
-    /** Calls {@code callback} with the certainty if it is a {@code DeliveryCallback}; lets pass what it throws. */
+    /** Calls {@code callback} with the certainty if it is a {@code DeliveryCallback}; passes on what it throws. */
     static void call(Callback callback, RecordMetadata metadata, Exception exception, DeliveryCertainty certainty) {
         if (callback instanceof DeliveryCallback delivery) {
             delivery.onCompletion(metadata, exception, certainty);

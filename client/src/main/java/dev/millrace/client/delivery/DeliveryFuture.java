@@ -12,7 +12,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
  */
 public interface DeliveryFuture extends Future<RecordMetadata> {
     /**
-     * The certainty of the outcome. Does not block.
+     * Returns the certainty of the outcome. Does not block.
      *
      * @throws IllegalStateException the future is not {@link #isDone done} yet
      */
@@ -24,7 +24,7 @@ public interface DeliveryFuture extends Future<RecordMetadata> {
         return false;
     }
 
-    /** Always false. */
+    /** Always returns false. */
     @Override
     default boolean isCancelled() {
         return false;

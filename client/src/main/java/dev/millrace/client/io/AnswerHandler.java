@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does what a broker's answer means for a batch: acknowledges it, or what {@link AnswerTable} says of its refusal.
+ * Applies a broker's answer to a batch: acknowledges it, or does what {@link AnswerTable} says about its refusal.
  *
  * <p><b>Threads:</b> the I/O thread.
  */
@@ -41,7 +41,7 @@ final class AnswerHandler {
         } else if (error == null || error instanceof DuplicateSequenceException) {
             partition.onAccepted(batch, nowMs);
             batch.decide(answer.baseOffset(), answer.logAppendTime(), null);
-        } else if (!batch.isDecided()) { // else it expired in flight, and its records were told so
+        } else if (!batch.isDecided()) { // otherwise it expired in flight, and its records have been told
             partition.onRefused(batch);
             onRefused(partition, answer, nowMs);
         }

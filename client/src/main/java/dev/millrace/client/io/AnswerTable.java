@@ -13,14 +13,14 @@ import dev.millrace.client.accumulator.Evidence;
 import java.util.List;
 
 /**
- * What is done about a batch that a broker, or the network, has refused: a table over the kind of error, what all
- * attempts together prove, and where the batch stands among those of its partition.
+ * Decides what to do about a batch that a broker, or the network, has refused. It is a table over the kind of error,
+ * what all attempts together prove, and the position of the batch among those of its partition.
  *
- * <p>It assumes no more of brokers than this: a broker writes a batch only next after the last sequence that it
- * remembers of the producer; if it remembers nothing, it writes any. It may forget a producer, by the timestamps of its
- * records ({@code producer.id.expiration.ms}), may remember only its last batch, after a clean restart, and may lose the
- * end of its log. It may be older than KIP-360. So "out of order" proves only that this attempt wrote nothing, and that
- * a later batch was accepted proves that earlier ones were written only as long as the broker cannot have forgotten the
+ * <p>It assumes only this about brokers: a broker writes a batch only if it directly follows the last sequence that it
+ * remembers of the producer; if it remembers nothing, it writes any batch. It may forget a producer, by the timestamps
+ * of its records ({@code producer.id.expiration.ms}), may remember only its last batch, after a clean restart, and may
+ * lose the end of its log. It may be older than KIP-360. So "out of order" proves only that this attempt wrote nothing.
+ * An accepted later batch proves that earlier ones were written only as long as the broker cannot have forgotten the
  * producer; see {@link Doubts}.
  *
  * <p><b>Threads:</b> pure functions.
@@ -28,7 +28,7 @@ import java.util.List;
 final class AnswerTable {
     /** Kinds of errors. */
     enum Refusal {
-        /** Of an idempotent producer's sequence: it is not the one that the broker expects. */
+        /** The sequence of an idempotent producer is not the one that the broker expects. */
         SEQUENCE,
         /** The batch is too large, and has more than one record. */
         TOO_LARGE,
@@ -36,11 +36,11 @@ final class AnswerTable {
         RETRIABLE,
         /** The broker names the records that it refuses (KIP-467). */
         OF_RECORDS,
-        /** No other attempt is to be made. */
+        /** No further attempt is made. */
         FINAL
     }
 
-    /** Where an idempotent producer's batch stands among those of its partition; without idempotence always first. */
+    /** Where an idempotent producer's batch is among those of its partition; without idempotence it is always first. */
     enum Position {
         /** No earlier batch is undecided, and no later one is acknowledged. */
         FIRST,
@@ -58,7 +58,7 @@ final class AnswerTable {
         /** The leader is asked for the last sequence that it has. */
         ASK,
         FAIL,
-        /** Those that are named fail with their own reason, the others because of them. */
+        /** The named records fail with their own reason, the others because of them. */
         FAIL_RECORDS
     }
 
@@ -73,8 +73,8 @@ final class AnswerTable {
     }
 
     /**
-     * A batch that is proved unwritten and overtaken was refused by a broker that has then forgotten the producer, or it
-     * would not have taken the later one. Sent again it would be in the log after that one.
+     * A batch that is proved unwritten and overtaken was refused by a broker that has then forgotten the producer, or
+     * it would not have taken the later one. Sent again, it would be in the log after that one.
      */
     private static final List<Row> ROWS = List.of(
             new Row(Refusal.SEQUENCE, UNWRITTEN, NEW_EPOCH, SEND_AGAIN, FAIL),
@@ -91,7 +91,7 @@ final class AnswerTable {
     private AnswerTable() {}
 
     /**
-     * What to do.
+     * Returns what to do.
      *
      * @param evidence after this answer: {@link Evidence#UNWRITTEN} or {@link Evidence#UNKNOWN}
      * @param mayRenumber whether its sequence is the producer's own, outside a transaction

@@ -27,7 +27,8 @@ public interface BrokerLink extends AutoCloseable {
     boolean ready(Node node, long nowMs);
 
     /**
-     * Milliseconds until the next call of {@link #ready} makes sense; may be very large if that depends on an event.
+     * Returns milliseconds until the next call of {@link #ready} makes sense; may be very large if that depends on an
+     * event.
      */
     long pollDelayMs(Node node, long nowMs);
 
@@ -37,10 +38,10 @@ public interface BrokerLink extends AutoCloseable {
      */
     void onDisconnect(ObjIntConsumer<AuthenticationException> listener);
 
-    /** In place of a broker's id: all connections are lost. */
+    /** Stands for a broker's id when all connections are lost. */
     int ALL = Integer.MIN_VALUE;
 
-    /** The broker for requests that any broker can answer, or null while none can be reached. */
+    /** Returns a broker for requests that any broker can answer, or null while none can be reached. */
     Node leastLoadedNode(long nowMs);
 
     /** Whether a broker is connected, or a connection could be tried now. */
@@ -50,22 +51,22 @@ public interface BrokerLink extends AutoCloseable {
     void disconnectAll();
 
     /**
-     * Sends one request with these batches, at most one per partition. {@code image} has all of their topics. Only when
-     * {@link #ready}.
+     * Sends one request with these batches, at most one per partition. {@code image} has all of their topics. Call it
+     * only when {@link #ready}.
      */
     void produce(Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long nowMs);
 
     /**
-     * Asks the leader of these partitions what it remembers of producers, and how long it does. Only when {@link
+     * Asks the leader of these partitions what it remembers of producers, and for how long. Call it only when {@link
      * #ready}.
      */
     void describeProducers(Node leader, List<ProducerQuestion> questions, ProducersHandler handler, long nowMs);
 
-    /** Asks for a producer id. Only when {@link #ready}. */
+    /** Asks for a producer id. Call it only when {@link #ready}. */
     void initProducerId(Node node, ProducerIdHandler handler, long nowMs);
 
     /**
-     * Asks for the brokers and these topics. Only when {@link #ready}.
+     * Asks for the brokers and these topics. Call it only when {@link #ready}.
      *
      * @param mayCreate whether a broker whose {@code auto.create.topics.enable} is true creates those that are missing
      * @param complete whether they are all topics in use
@@ -78,12 +79,12 @@ public interface BrokerLink extends AutoCloseable {
             MetadataHandler handler,
             long nowMs);
 
-    /** The requests of a transactional producer; empty without {@code transactional.id}. */
+    /** Returns the requests of a transactional producer; empty without {@code transactional.id}. */
     default Optional<TransactionLink> transactions() {
         return Optional.empty();
     }
 
-    /** Requests sent to this broker and not answered yet. */
+    /** Returns the number of requests sent to this broker and not answered yet. */
     int inFlightRequests(int node);
 
     /** Sends, receives and runs handlers; waits up to {@code timeoutMs} for something to do. */
@@ -97,14 +98,14 @@ public interface BrokerLink extends AutoCloseable {
     /** Ends a {@link #poll} that waits, or prevents the next one from waiting. */
     void wakeup();
 
-    /** Closes all connections. No handler runs any more. */
+    /** Closes all connections. No handler runs afterwards. */
     @Override
     void close();
 
     /** Takes the answer to a produce request. */
     interface ProduceHandler {
         /**
-         * Called once, also if the connection is lost.
+         * Called once, even if the connection is lost.
          *
          * @param answers one per batch of the request
          * @param leaders new leaders that the broker reported, with {@code endpoints} to reach them
@@ -126,7 +127,7 @@ public interface BrokerLink extends AutoCloseable {
             Map<Integer, ApiException> recordErrors,
             long baseOffset,
             long logAppendTime) {
-        /** The same answer for all records. */
+        /** Creates the same answer for all records. */
         public ProduceAnswer(FinishedBatch batch, ApiException error, long baseOffset, long logAppendTime) {
             this(batch, error, Map.of(), baseOffset, logAppendTime);
         }
@@ -143,11 +144,11 @@ public interface BrokerLink extends AutoCloseable {
     /** Takes the answer to such questions. */
     interface ProducersHandler {
         /**
-         * Called once, also if the connection is lost.
+         * Called once, even if the connection is lost.
          *
          * @param answers one per question
-         * @param expirationMs how long the broker remembers a producer: {@code producer.id.expiration.ms}; empty if there
-         *     is no answer
+         * @param expirationMs how long the broker remembers a producer: {@code producer.id.expiration.ms}; empty if
+         *     there is no answer
          */
         void onAnswers(List<ProducerMemory> answers, OptionalLong expirationMs);
     }

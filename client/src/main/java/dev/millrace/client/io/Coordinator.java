@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The broker that coordinates our transactions, or a consumer group: found when needed, and again when it has moved.
+ * The broker that coordinates our transactions, or a consumer group: found when needed and again after it has moved.
  *
  * <p><b>Threads:</b> the first I/O thread.
  */
@@ -22,7 +22,7 @@ final class Coordinator {
     private final MonotonicClock clock;
     private final BiConsumer<Coordinator, KafkaException> onRefusal;
     private Node node;
-    /** The broker that was to be connected last: this one, or one that is to be asked where it is. */
+    /** The broker to which a connection was last wanted: this coordinator, or a broker to ask where it is. */
     private Node wanted;
 
     private boolean connecting;
@@ -31,7 +31,7 @@ final class Coordinator {
     private long notBeforeMs;
 
     /**
-     * The coordinator of our transactions, or of a group.
+     * Represents the coordinator of our transactions, or of a group.
      *
      * @param group null for our transactions
      * @param onRefusal called with this object and the error if it cannot be found and asking again would not help
@@ -54,7 +54,7 @@ final class Coordinator {
         return other.equals(group);
     }
 
-    /** Only after {@link #connect} has returned 0. */
+    /** Returns the broker. Call it only after {@link #connect} has returned 0. */
     Node node() {
         return node;
     }
@@ -64,22 +64,22 @@ final class Coordinator {
         return wanted != null && wanted.id() == broker;
     }
 
-    /** It has moved, or cannot be reached: find it again before the next request. */
+    /** The coordinator has moved or cannot be reached, so it is looked up again before the next request. */
     void forget() {
         node = null;
     }
 
     /**
-     * Finds the coordinator and connects. Returns 0 if a request can be sent to {@link #node} now, else ms until the
-     * next call.
+     * Finds the coordinator and connects. Returns 0 if a request can be sent to {@link #node} now, otherwise the
+     * milliseconds until the next call.
      */
     long connect(long nowMs) {
         if (node == null) {
             return find(nowMs);
         }
         wanted = node;
-        // Before ready(): without a reconnect backoff it would start the next attempt, and hide that the last one
-        // failed.
+        // This check precedes ready(), which without a reconnect backoff would start the next attempt and hide the
+        // failure.
         boolean hasFailed = connecting && transactions.isUnreachable(node);
         connecting = false;
         if (!hasFailed && link.ready(node, nowMs)) {

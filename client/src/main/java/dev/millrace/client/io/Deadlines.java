@@ -72,7 +72,7 @@ final class Deadlines {
         return removed;
     }
 
-    /** Milliseconds until the first is due; {@link Long#MAX_VALUE} if there is none. */
+    /** Returns milliseconds until the first is due; {@link Long#MAX_VALUE} if there is none. */
     long delayMs(long nowMs) {
         return size == 0 ? Long.MAX_VALUE : Math.max(0, heap[0].dueMs - nowMs);
     }
@@ -89,7 +89,7 @@ final class Deadlines {
         }
     }
 
-    /** Puts it at the index, or after those of its ancestors that are not later. */
+    /** Puts the deadline at the index, or below those of its ancestors that are not later. */
     private void moveUp(Deadline deadline, int index) {
         int at = index;
         while (at > 0 && heap[(at - 1) / 2].dueMs > deadline.dueMs) {
@@ -99,7 +99,7 @@ final class Deadlines {
         put(deadline, at);
     }
 
-    /** Puts it at the index, or before those of its descendants that are not earlier. */
+    /** Puts the deadline at the index, or above those of its descendants that are not earlier. */
     private void moveDown(Deadline deadline, int index) {
         int at = index;
         while (2 * at + 1 < size) {
@@ -121,7 +121,7 @@ final class Deadlines {
         deadline.index = index;
     }
 
-    /** A time plus a duration, at most {@link Long#MAX_VALUE}. */
+    /** Returns a time plus a duration, at most {@link Long#MAX_VALUE}. */
     static long plus(long timeMs, long durationMs) {
         return timeMs > Long.MAX_VALUE - durationMs ? Long.MAX_VALUE : timeMs + durationMs;
     }
@@ -137,7 +137,7 @@ final class Deadlines {
             this.partition = partition;
         }
 
-        /** Takes it out of the heap in which it is, if any. */
+        /** Removes the entry from the heap that it is in, if any. */
         void cancel() {
             if (owner != null) {
                 owner.remove(this);

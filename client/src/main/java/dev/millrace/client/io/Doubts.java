@@ -7,11 +7,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which batches of a partition may or may not be in its log, and what the leader must be asked before anything is sent:
- * whether it remembers the producer at all, before a batch is sent again that it may have written and forgotten; and its
- * last sequence, after it did not expect one. An answer can prove that a batch is not in the log. It acknowledges none:
- * what is in the leader's log may not be on its replicas yet, and a later batch may be there without an earlier one.
- * What it leaves open fails as possibly written, unless the broker still recognizes it when it is sent again.
+ * Tracks which batches of a partition may or may not be in its log, and what to ask the leader before anything is sent.
+ * Before a batch that the leader may have written and forgotten is sent again, it is asked whether it remembers the
+ * producer at all. After it did not expect a sequence, it is asked for its last one. An answer can prove that a batch
+ * is not in the log. It acknowledges no batch: what is in the leader's log may not be on its replicas yet, and a later
+ * batch may be there without an earlier one. Batches whose state it leaves open fail as possibly written, unless the
+ * broker still recognizes them when they are sent again.
  *
  * <p><b>Threads:</b> the partition's I/O thread.
  */
@@ -22,16 +23,18 @@ final class Doubts {
     private final Sequences sequences;
     private final BrokerMemory memory;
 
-    /** An attempt left it open whether it wrote its batch, and some batch is outstanding since. */
+    /** Whether an attempt left open if it wrote its batch, and some batch has been outstanding since. */
     private boolean isSomethingOpen;
 
-    /** When the leader has last told what it remembers, and for how long it does, since an attempt was left open. */
+    /** When the leader last told what it remembers, and for how long, since an attempt was left open. */
     private final AnswerTime answered;
 
     /** The batch whose sequence the broker did not expect; null if there is no such gap. */
     private FinishedBatch unexpected;
 
-    /** The newest timestamp of the batch before the outstanding ones: the leader may remember that one last. */
+    /**
+     * The newest timestamp of the batch before the outstanding ones, which may be the last that the leader remembers.
+     */
     private long timestampBefore = Long.MAX_VALUE;
 
     Doubts(OutstandingBatches outstanding, Sequences sequences, BrokerMemory memory) {
@@ -41,15 +44,15 @@ final class Doubts {
         this.answered = new AnswerTime(memory);
     }
 
-    /** What an answer of the leader says of a batch without an outcome. */
+    /** What the leader's answer says about a batch without an outcome. */
     private enum Verdict {
-        /** It is not in the log. */
+        /** The batch is not in the log. */
         UNWRITTEN,
-        /** It is not in the log, and a later one is, or may be. */
+        /** The batch is not in the log, and a later one is or may be. */
         OVERTAKEN,
-        /** It may be in the log, and nobody can tell. */
+        /** The batch may be in the log, and nothing can tell. */
         OPEN,
-        /** It is sent again; the broker recognizes it if it has it. */
+        /** The batch is sent again; the broker recognizes it if it has it. */
         SEND_AGAIN
     }
 
@@ -67,7 +70,7 @@ final class Doubts {
         return unexpected != null;
     }
 
-    /** What follows the gap may need new sequences. Only while nothing is in flight. */
+    /** Ends the gap: later batches may need new sequences. Call it only while nothing is in flight. */
     void endGapIfNothingIsUnknown() {
         if (hasGap() && outstanding.firstUndecided(Evidence.UNKNOWN) == null) {
             unexpected = null;
@@ -77,7 +80,7 @@ final class Doubts {
         }
     }
 
-    /** A batch is gone from the outstanding ones. */
+    /** A batch is no longer outstanding. */
     void onDone(FinishedBatch batch) {
         timestampBefore = batch.isAccepted()
                 ? batch.maxTimestamp()
@@ -94,9 +97,9 @@ final class Doubts {
     }
 
     /**
-     * Whether the broker might take what is to be sent for new, though it, or a later batch, is in the log. Those that
-     * have failed count: they may be there all the same. So do those that were not in the log when the leader was asked:
-     * a request that came late may have written them since.
+     * Whether the broker might take the next batch for a new one although it, or a later batch, is in the log. Failed
+     * batches count too, because they may be in the log nevertheless. So do batches that were not in the log when the
+     * leader was asked: a request that arrived late may have written them since.
      */
     private boolean isRetryUnsafe(long nowMs) {
         FinishedBatch again = outstanding.firstToSendAgain();
@@ -114,12 +117,12 @@ final class Doubts {
         return memory.isCertain(oldest, nowMs);
     }
 
-    /** Whether a leader that has written this batch must still know the producer, whatever it has written after it. */
+    /** Whether a leader that wrote this batch must still know the producer, whatever it has written since. */
     private boolean isMemoryCertainAfter(FinishedBatch first, long nowMs) {
         return !outstanding.anyFrom(first, batch -> !memory.isCertain(batch.maxTimestamp(), nowMs));
     }
 
-    /** The leader was asked, and has answered. Batches that are decided by it are to be delivered. */
+    /** The leader has answered the question. The caller then delivers batches that the answer decides. */
     void onAnswer(ProducerMemory told, long nowMs) {
         ProducerMemory answer = told.ofEpoch(sequences.producerId().epoch());
         answered.note(nowMs);
@@ -144,7 +147,7 @@ final class Doubts {
         }
     }
 
-    /** Without new sequences, if the leader may take the old ones now, or if they must not change. */
+    /** Ends the gap without new sequences if the leader may take the old ones now or they must not change. */
     private void endGap(ProducerMemory answer) {
         FinishedBatch first = outstanding.firstUndecided();
         boolean isNext = first != null
@@ -159,7 +162,7 @@ final class Doubts {
         }
     }
 
-    /** What the answer says of an outstanding batch that is not acknowledged. */
+    /** Returns what the answer says about an outstanding batch that is not acknowledged. */
     private Verdict verdictOn(FinishedBatch batch, ProducerMemory answer, long nowMs) {
         if (batch.evidence() == Evidence.UNKNOWN) {
             return verdictOnUnknown(batch, answer, nowMs);
@@ -190,7 +193,7 @@ final class Doubts {
                         later.evidence() == Evidence.UNKNOWN && verdictOnUnknown(later, answer, nowMs) == Verdict.OPEN);
     }
 
-    /** A later batch is in the log: earlier ones that are proved unwritten are not sent any more. */
+    /** A later batch is in the log, so earlier ones that are proved unwritten are no longer sent. */
     void failOvertaken(FinishedBatch accepted) {
         if (outstanding.isFirstUndecided(accepted)) {
             return;
@@ -215,7 +218,7 @@ final class Doubts {
         batch.decide(-1, -1, cause);
     }
 
-    /** Why a batch fails that is not in the log, while a later one is. */
+    /** Returns why a batch fails that is not in the log although a later one is. */
     static OutOfOrderSequenceException overtaken(FinishedBatch batch) {
         return new OutOfOrderSequenceException("The broker refused " + batch.count() + " record(s) for "
                 + batch.partition() + " before it wrote them, and has accepted later ones, or may have, because it had"

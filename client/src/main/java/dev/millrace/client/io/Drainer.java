@@ -47,13 +47,13 @@ final class Drainer {
 
     private final List<PartitionState> partitions = new ArrayList<>();
 
-    /** Those about to be visited, each once; no place to wait in, as they are visited before the same call returns. */
+    /** Partitions about to be visited, each once. None waits here: they are visited before the same call returns. */
     private final ArrayDeque<PartitionState> changed = new ArrayDeque<>();
 
     /**
-     * The earliest time at which a batch can be due that is opened after the last request. While that is in flight this
-     * thread does not sleep past this time: the answer most likely comes first, and a thread that opens a batch need not
-     * wake this one.
+     * The earliest time at which a batch opened after the last request can be due. While the request is in flight, this
+     * thread does not sleep past this time: the answer most likely arrives first, and a thread that opens a batch need
+     * not wake this one.
      */
     private long answerExpectedByMs = Long.MIN_VALUE;
 
@@ -107,7 +107,10 @@ final class Drainer {
         failOnRefusedId();
     }
 
-    /** Visits each partition offered so far, once. A callback that always sends again could offer them without end. */
+    /**
+     * Visits each partition offered so far, once. Otherwise a callback that always sends again would offer them
+     * endlessly.
+     */
     private void visitOffered(long nowMs) {
         if (ready.pollMissed()) {
             accumulator.forEachQueue(ready, queue -> visit(stateOf(queue), nowMs));
@@ -177,7 +180,7 @@ final class Drainer {
         places.place(p, nowMs);
     }
 
-    /** Runs callbacks, completes futures and frees memory of decided batches; then closes a gap in the sequences. */
+    /** Runs callbacks, completes futures and frees memory for decided batches; then closes a gap in the sequences. */
     private void deliverOutcomes(PartitionState p) {
         visits++;
         p.givenUp.failUnwritable();
@@ -241,7 +244,7 @@ final class Drainer {
         return waitMs;
     }
 
-    /** A request that is sent anyway costs less for each batch than one more, a moment later. */
+    /** Adds lingering batches: in a request sent anyway, each costs less than in another request a moment later. */
     private void takeLingeringAlong(Lane lane, long nowMs) {
         if (!lane.isLingerOver) {
             return;
@@ -253,7 +256,7 @@ final class Drainer {
         }
     }
 
-    /** False if no partition in the lane had anything to send after all. */
+    /** Returns false if no partition in the lane had anything to send after all. */
     private boolean sendOneRequest(Node node, Lane lane, long nowMs) {
         List<FinishedBatch> batches = new ArrayList<>();
         List<PartitionState> senders = new ArrayList<>();
@@ -270,7 +273,7 @@ final class Drainer {
             places.takeFirst(lane);
             addChanged(p);
             if (batch == null) {
-                continue; // something has changed since it was placed
+                continue; // it has changed since it was placed
             }
             p.markInFlight(batch, node.id(), newest, nowMs);
             size += batch.size();
@@ -311,7 +314,9 @@ final class Drainer {
         deliverDecided();
     }
 
-    /** As {@link #failAll} of all, also of batches that a writer has left unfinished. Only after the accumulator is closed. */
+    /**
+     * Fails all as {@link #failAll}, even batches that a writer left unfinished. Only after the accumulator is closed.
+     */
     void failAlsoUnfinished(RuntimeException reason) {
         accumulator.forEachQueue(ready, queue -> queue.giveUpUnfinished(reason));
         failAll(Long.MAX_VALUE, reason);
@@ -332,7 +337,7 @@ final class Drainer {
         }
     }
 
-    /** After {@link BrokerLink#close}: nothing is in flight any more, so memory is given back. */
+    /** Frees memory. Call it after {@link BrokerLink#close}, when nothing is in flight any more. */
     void abandonInFlight() {
         for (PartitionState p : partitions) {
             if (p != null) {
@@ -342,7 +347,7 @@ final class Drainer {
         }
     }
 
-    /** How often a partition was visited so far; idle partitions must not add to it. */
+    /** Returns how often a partition was visited so far; idle partitions must not add to it. */
     long visits() {
         return visits;
     }

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Fails batches of a partition that are not sent (again): because they are too old, cannot be written, were withdrawn,
- * follow a failed one, or the producer ends. They are to be delivered afterwards.
+ * Fails batches of a partition that are not sent (again), because they are too old, cannot be written, were withdrawn,
+ * follow a failed one, or the producer ends. The caller delivers them afterwards.
  *
  * <p><b>Threads:</b> the partition's I/O thread.
  */
@@ -18,7 +18,7 @@ final class GivenUpBatches {
     private final OutstandingBatches outstanding;
     private final Sequences sequences;
 
-    /** The application waits for the end of these. */
+    /** Withdrawals whose end the application awaits. */
     private final List<Withdrawal> withdrawals = new ArrayList<>(0);
 
     GivenUpBatches(PartitionQueue queue, OutstandingBatches outstanding, Sequences sequences) {
@@ -39,7 +39,7 @@ final class GivenUpBatches {
         failUnsent(createdBeforeMs, reason);
     }
 
-    /** As {@link #failOpenedBefore}, but only batches without a sequence. */
+    /** Does the same as {@link #failOpenedBefore}, but only for batches without a sequence. */
     void failUnsent(long createdBeforeMs, Failure reason) {
         while (queue.hasRecords() && queue.oldestCreatedMs() < createdBeforeMs) {
             queue.sealOldest(SealCause.FAILURE);
@@ -58,7 +58,9 @@ final class GivenUpBatches {
         }
     }
 
-    /** Fails what is not in flight after a batch with given sequences has failed: the broker expects that one. */
+    /**
+     * Fails what is not in flight after a batch with given sequences has failed, because the broker expects that one.
+     */
     void failAfterGap() {
         RuntimeException cause = sequences.given().failureOrNull();
         if (cause != null) {
@@ -66,7 +68,7 @@ final class GivenUpBatches {
         }
     }
 
-    /** Fails what the application has withdrawn; what is in flight is told not to be sent again. */
+    /** Fails what the application has withdrawn, and marks what is in flight so that it is not sent again. */
     void failWithdrawn() {
         Withdrawal asked = queue.takeWithdrawal();
         if (asked == null) {
@@ -91,7 +93,10 @@ final class GivenUpBatches {
         failUnsent(Long.MAX_VALUE, batch -> cause);
     }
 
-    /** Tells the application that what it has withdrawn can no longer be written. Only while nothing is in flight. */
+    /**
+     * Tells the application that what it has withdrawn can no longer be written. Call it only while nothing is in
+     * flight.
+     */
     void completeWithdrawals() {
         withdrawals.forEach(withdrawal -> withdrawal.done().complete(null));
         withdrawals.clear();
@@ -120,7 +125,7 @@ final class GivenUpBatches {
         }
     }
 
-    /** The records are given up, and do not count as failed, as with the stock producer. */
+    /** The records are given up without counting as failed, as with the stock producer. */
     record Abort(RuntimeException reason) implements Failure {
         @Override
         public RuntimeException of(FinishedBatch batch) {

@@ -19,7 +19,7 @@ final class IoThread {
     private static final Logger log = LoggerFactory.getLogger(IoThread.class);
     private static final long WRITER_WAIT_NS = 50_000;
 
-    /** Ten seconds in all: if memory is used up, it may become free. */
+    /** Ten seconds in total: if memory is used up, it may become free. */
     private static final int MAX_ATTEMPTS = 1_000;
 
     private static final long RETRY_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -30,7 +30,7 @@ final class IoThread {
     private final TransactionShare transactions;
     private final Drainer drainer;
 
-    /** Also runs {@code tasks}. */
+    /** Creates the thread, which also runs {@code tasks}. */
     IoThread(
             IoContext context,
             SenderSettings settings,
@@ -46,7 +46,7 @@ final class IoThread {
         context.ready().onWake(context.link()::wakeup);
     }
 
-    /** Only before the thread is started. */
+    /** Adds a task. Call it only before the thread is started. */
     void add(IoTask task) {
         tasks.add(task);
     }
@@ -95,8 +95,8 @@ final class IoThread {
         drainer.abandonInFlight();
         drainer.failAll(Long.MAX_VALUE, reason);
         long startNs = System.nanoTime();
-        while (!drainer.isIdle()) { // some writer is between claim and commit, and about to finish
-            if (System.nanoTime() - startNs > LONGEST_WRITE_NS) { // or its thread has died there
+        while (!drainer.isIdle()) { // some writer is between claim and commit and about to finish
+            if (System.nanoTime() - startNs > LONGEST_WRITE_NS) { // or the writer's thread has died there
                 log.error("A thread has begun to write a record, and has not finished: the records of its batch fail");
                 drainer.failAlsoUnfinished(new KafkaException(
                         "A thread began to write a record of the batch, and had not finished when the producer ended",
@@ -114,9 +114,9 @@ final class IoThread {
     }
 
     /**
-     * Runs a step of the end that records need for their outcome, and repeats it while it throws, because memory may
-     * become free. After ten seconds the thread ends without it, because a thread may wait for that end in
-     * {@code close}.
+     * Runs a step of the end that records need for their outcome. Repeats it while it throws, because memory may become
+     * free. After ten seconds the thread ends without it, because another thread may wait in {@code close} for that
+     * end.
      */
     static void runWithRetries(Runnable step) {
         for (int i = 0; i < MAX_ATTEMPTS && !attempt(step); i++) {

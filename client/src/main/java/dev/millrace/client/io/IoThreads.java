@@ -37,9 +37,9 @@ public final class IoThreads {
     private volatile Throwable failure;
 
     /**
-     * Does not start the threads.
+     * Creates the threads without starting them.
      *
-     * @param contexts one per thread; they differ only in ready queue and link
+     * @param contexts one context per thread; they differ only in ready queue and link
      * @param ready the ready queues of all of them
      * @param transactions empty without {@code transactional.id}
      */
@@ -72,7 +72,7 @@ public final class IoThreads {
         all = new CountDownLatch(workers.size());
     }
 
-    /** Adds a task to the first thread. Only before {@link #start}. */
+    /** Adds a task to the first thread. Call it only before {@link #start}. */
     public void add(IoTask task) {
         workers.get(0).add(task);
     }
@@ -82,22 +82,22 @@ public final class IoThreads {
         return metadata;
     }
 
-    /** The producer id and epoch; unknown until the cluster has given them. */
+    /** Returns the producer id and epoch; unknown until the cluster has given them. */
     public ProducerId producerId() {
         return ids.current();
     }
 
     /**
-     * Starts the threads. If one of them cannot be started, all end, and {@code onEnd} has run when this throws.
+     * Starts the threads. If one cannot be started, all end, and {@code onEnd} has run when this throws.
      *
-     * @param name of the first; the others' names end with their number
+     * @param name name of the first; the others' names end with their number
      * @param onEnd run once, by the last of them, when all have ended
      */
     public void start(String name, Runnable onEnd) {
         start(name, onEnd, Thread::start);
     }
 
-    /** As above; {@code starter} starts a thread. */
+    /** Does the same; {@code starter} starts a thread. */
     void start(String name, Runnable onEnd, Consumer<Thread> starter) {
         for (int i = 0; i < workers.size(); i++) {
             IoThread worker = workers.get(i);
@@ -116,7 +116,7 @@ public final class IoThreads {
         }
     }
 
-    /** The calling thread runs the end of the threads that were not started. */
+    /** Runs, on the calling thread, the end of the threads that were not started. */
     private void endUnstarted(Runnable onEnd) {
         for (int i = workers.size() - 1; i >= 0; i--) {
             if (threads.get(i).getState() == Thread.State.NEW) {
@@ -134,7 +134,7 @@ public final class IoThreads {
             while (!forced && !(stopping && worker.isIdle() && (!isFirst || others.getCount() == 0))) {
                 worker.runOnce();
             }
-        } catch (Throwable t) { // of any kind: every record needs an outcome
+        } catch (Throwable t) { // a failure of any kind: every record needs an outcome
             failure = t;
             forceShutdown();
             FailureLog.error(
@@ -170,7 +170,7 @@ public final class IoThreads {
         }
     }
 
-    /** Returns whether the thread was interrupted meanwhile. */
+    /** Waits, and returns whether the thread was interrupted meanwhile. */
     private static boolean awaitUninterruptibly(CountDownLatch latch) {
         boolean interrupted = false;
         boolean ended = false;
@@ -192,29 +192,29 @@ public final class IoThreads {
                 : new KafkaException("The producer's I/O thread failed", failure);
     }
 
-    /** Whether the calling thread is one of them. */
+    /** Whether the calling thread is an I/O thread. */
     public boolean isCurrentThread() {
         return threads.contains(Thread.currentThread());
     }
 
-    /** Sends the buffered records, then ends. Close the accumulator before. */
+    /** Sends the buffered records, then ends the threads. Close the accumulator first. */
     public void shutdown() {
         stopping = true;
         workers.forEach(IoThread::wake);
     }
 
-    /** Fails the records without an outcome, then ends. */
+    /** Fails the records without an outcome, then ends the threads. */
     public void forceShutdown() {
         forced = true;
         workers.forEach(IoThread::wake);
     }
 
-    /** Blocks until all have ended; false if that took longer than {@code timeoutMs}. */
+    /** Blocks until all threads have ended; returns false if that took longer than {@code timeoutMs}. */
     public boolean await(long timeoutMs) throws InterruptedException {
         return all.await(timeoutMs, TimeUnit.MILLISECONDS);
     }
 
-    /** The exception that ended the threads, or null. */
+    /** Returns the exception that ended the threads, or null. */
     public Throwable failure() {
         return failure;
     }

@@ -3,11 +3,11 @@ package dev.millrace.client.io;
 import org.apache.kafka.common.Uuid;
 
 /**
- * What the I/O thread knows of a partition's leader: how many batches may be in flight to it, and from when on.
+ * What the I/O thread knows about a partition's leader: how many batches may be in flight to it, and from when on.
  *
  * <p>After a new leader, leader epoch or topic id the broker may not know this producer, and would then accept any
- * sequence as the first (KAFKA-15591); and it may have forgotten the producer while that was idle. So only one batch is
- * in flight until the leader has accepted one. After an error it has to accept one again.
+ * sequence as the first (KAFKA-15591); and it may have forgotten the producer while the producer was idle. So only one
+ * batch is in flight until the leader has accepted one. After an error it has to accept one again.
  *
  * <p><b>Threads:</b> the partition's I/O thread.
  */
@@ -22,7 +22,7 @@ final class LeaderState {
     private boolean hasAccepted;
 
     /**
-     * Counts leaders, leader epochs and topic ids: an answer to a batch sent in an earlier term tells nothing of the
+     * Counts leaders, leader epochs and topic ids: an answer to a batch sent in an earlier term says nothing about the
      * current leader.
      */
     private int term;
@@ -57,7 +57,7 @@ final class LeaderState {
         hasAccepted = false;
     }
 
-    /** The number of the current term, for {@link #onAccepted}. */
+    /** Returns the number of the current term, for {@link #onAccepted}. */
     int term() {
         return term;
     }
@@ -91,13 +91,13 @@ final class LeaderState {
         hasAccepted = false;
     }
 
-    /** The leader has refused a batch; as {@link #requireAcceptance}, and not before this time. */
+    /** The leader has refused a batch: does {@link #requireAcceptance}, and sends nothing before this time. */
     void backOffUntil(long backoffUntilMs) {
         requireAcceptance();
         notBeforeMs = backoffUntilMs;
     }
 
-    /** Before this time nothing is sent to the leader that refused a batch. */
+    /** Returns the time before which nothing is sent to the leader that refused a batch. */
     long notBeforeMs() {
         return notBeforeMs;
     }

@@ -23,9 +23,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Decides when to ask the cluster for metadata, and for which topics: only the unknown ones if a topic is new, so that
- * N first uses cost O(N) (KAFKA-8904); all in use if leaders moved or the image is too old. Between such requests it
- * asks for the topics that an earlier run has used. Brokers may create only what a sender needs: a topic in use that was
- * deleted stays deleted until a record is sent to it.
+ * N first uses cost O(N) (KAFKA-8904); all topics in use if leaders moved or the image is too old. Between such
+ * requests it asks for the topics that an earlier run used. Brokers may create only topics that a sender needs: a topic
+ * in use that was deleted stays deleted until a record is sent to it.
  *
  * <p><b>Threads:</b> {@link #request}, {@link #requestNewTopic} and {@link #onDisconnect} by any thread; the rest on the
  * first I/O thread.
@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 public final class MetadataRefresh implements IoTask {
     private static final Logger log = LoggerFactory.getLogger(MetadataRefresh.class);
 
-    /** Wait before checking again whether a broker can be reached. */
+    /** How long to wait before checking again whether a broker can be reached. */
     static final long NO_BROKER_WAIT_MS = 50;
 
     private final ClusterImages images;
@@ -45,7 +45,7 @@ public final class MetadataRefresh implements IoTask {
     private final MonotonicClock clock;
     private final SenderSettings settings;
 
-    /** Topics that the image did not have when they were needed, and that were not asked for since. */
+    /** Topics that the image lacked when they were needed and that were not asked for since. */
     private final Set<String> newTopics = ConcurrentHashMap.newKeySet();
 
     private volatile boolean allNeeded = true;
@@ -54,10 +54,10 @@ public final class MetadataRefresh implements IoTask {
 
     private RememberedTopics remembered = new RememberedTopics();
 
-    /** Whether the last request was for remembered topics; then one that is needed goes first. */
+    /** Whether the last request was for remembered topics, so that a needed one goes first. */
     private boolean wasForRemembered;
 
-    /** Whether the last request was for all topics, and could not create one that is needed; then that goes first. */
+    /** Whether the last request was for all topics and could not create a needed one, so that this one goes first. */
     private boolean isCreationNext;
 
     private boolean asking;
@@ -72,10 +72,10 @@ public final class MetadataRefresh implements IoTask {
     /** Written by the I/O thread, read by threads that read metrics. */
     private volatile long completeSinceMs;
 
-    /** Since when an answer is wanted and has not come; negative while none is wanted. */
+    /** Since when an answer is awaited; negative while none is. */
     private long wantedSinceMs = -1;
 
-    /** Asks through the link of {@code context}, the first I/O thread's. */
+    /** Asks through the link of {@code context}, which is the first I/O thread's. */
     public MetadataRefresh(IoContext context, SenderSettings settings) {
         this.images = context.images();
         this.registry = context.registry();
@@ -86,7 +86,7 @@ public final class MetadataRefresh implements IoTask {
         this.completeSinceMs = clock.nowMs();
     }
 
-    /** Requests all topics in use: their metadata may be stale. */
+    /** Requests all topics in use, because their metadata may be stale. */
     public void request() {
         if (!allNeeded) {
             allNeeded = true;
@@ -94,7 +94,7 @@ public final class MetadataRefresh implements IoTask {
         }
     }
 
-    /** Has these topics asked for when nothing else waits to be asked. Only before the I/O threads are started. */
+    /** Asks for these topics whenever nothing else has to be asked. Call it only before the I/O threads are started. */
     public void askLaterFor(RememberedTopics topics) {
         remembered = topics;
     }
@@ -113,7 +113,7 @@ public final class MetadataRefresh implements IoTask {
         ready.wake();
     }
 
-    /** The topic has buffered records: its metadata must not expire, and it is needed if it {@code isMissing}. */
+    /** The topic has buffered records, so its metadata must not expire; it is needed if it {@code isMissing}. */
     void noteUse(String topic, boolean isMissing) {
         registry.add(topic);
         if (isMissing) {
@@ -170,7 +170,7 @@ public final class MetadataRefresh implements IoTask {
         return remembered.isAskable(images.current()) ? 1 : Math.max(1, completeDueMs() - nowMs);
     }
 
-    /** Goes back to the bootstrap servers, if that is allowed: the brokers' addresses may have changed. */
+    /** Returns to the bootstrap servers, if allowed, because the brokers' addresses may have changed. */
     private void rebootstrap(long nowMs) {
         wantedSinceMs = nowMs;
         if (settings.rebootstrap()) {
@@ -219,7 +219,7 @@ public final class MetadataRefresh implements IoTask {
         return registry.removeIdle(nowMs, settings.metadataMaxIdleMs());
     }
 
-    /** Does not look at all topics in use, which may be many more. */
+    /** Returns the unknown topics without looking at all topics in use, which may be many more. */
     private Set<String> unknownTopics() {
         ClusterImage image = images.current();
         Set<String> unknown = new HashSet<>();
@@ -236,13 +236,13 @@ public final class MetadataRefresh implements IoTask {
     private boolean tryAskForRemembered(Node node, long nowMs) {
         List<String> topics = remembered.next(images.current());
         asking = !topics.isEmpty();
-        if (asking) { // a topic that was deleted since must not be created anew
+        if (asking) { // a topic deleted since then must not be created again
             link.metadata(node, topics, false, false, new AnswerForRemembered(), nowMs);
         }
         return asking;
     }
 
-    /** Milliseconds since the last answer for all topics in use; any thread may call this. */
+    /** Returns milliseconds since the last answer for all topics in use; any thread may call this. */
     public long ageMs() {
         return clock.nowMs() - completeSinceMs;
     }
@@ -251,7 +251,7 @@ public final class MetadataRefresh implements IoTask {
     void onDisconnect(AuthenticationException refusal) {
         request(); // there may be a new leader
         if (refusal != null) {
-            images.failWaiters(refusal); // bad credentials do not get better by waiting
+            images.failWaiters(refusal); // waiting does not fix bad credentials
         }
     }
 
@@ -277,7 +277,7 @@ public final class MetadataRefresh implements IoTask {
 
         @Override
         public void onMetadata(ClusterDelta delta) {
-            if (delta.nodes().isEmpty()) { // a broker that is just starting
+            if (delta.nodes().isEmpty()) { // the broker is just starting
                 askNextFor(needed);
                 askAllAgainLater();
                 return;
@@ -303,7 +303,10 @@ public final class MetadataRefresh implements IoTask {
             }
         }
 
-        /** Once for each topic until it is described: {@code send} may wait long for it, and tells only its caller. */
+        /**
+         * Warns once for each topic until it is described: {@code send} may wait long for it, and tells only its
+         * caller.
+         */
         private void warnOfErrors(ClusterDelta delta) {
             ClusterImage image = images.current();
             delta.errors().forEach((topic, error) -> {
@@ -340,7 +343,7 @@ public final class MetadataRefresh implements IoTask {
         }
     }
 
-    /** Nobody waits for these topics, so an error of one of them is of no interest. */
+    /** Ignores errors of single topics, since nothing waits for these topics. */
     private final class AnswerForRemembered implements BrokerLink.MetadataHandler {
         @Override
         public void onMetadata(ClusterDelta delta) {
@@ -367,7 +370,7 @@ public final class MetadataRefresh implements IoTask {
             if (!(error instanceof RetriableException)) {
                 remembered.forget();
             }
-            askAllAgainLater(); // which shows whether others must be told of the error
+            askAllAgainLater(); // the answer shows whether others must be told of the error
         }
     }
 }

@@ -1,8 +1,8 @@
 package dev.millrace.client.io;
 
-/** A clock that is independent of the wall clock. Tests drive their own. */
+/** A clock independent of the wall clock. Tests use their own. */
 @FunctionalInterface
 public interface MonotonicClock {
-    /** Milliseconds since a fixed moment in the past. */
+    /** Returns milliseconds since a fixed moment in the past. */
     long nowMs();
 }

@@ -5,8 +5,8 @@ import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.SealCause;
 
 /**
- * Tells whether a partition has a batch to send now, and prepares it. An open batch is sealed only when a request takes
- * it, so that it fills while its broker is busy.
+ * Decides whether a partition has a batch to send now, and prepares it. An open batch is sealed only when a request
+ * takes it, so that it fills while its broker is busy.
  *
  * <p><b>Threads:</b> the I/O thread.
  */
@@ -23,7 +23,7 @@ final class NextBatch {
         this.transactions = transactions;
     }
 
-    /** Whether there is one for broker {@code node}; {@code isTakenAlong} as {@link Place#TAKEN_ALONG}. */
+    /** Whether a batch is ready for broker {@code node}; {@code isTakenAlong} as {@link Place#TAKEN_ALONG}. */
     boolean isReady(PartitionState p, int node, boolean isTakenAlong, long nowMs) {
         return p.candidate(node, nowMs) != null
                 || (p.isOpenBatchNext(node, nowMs) && sealCauseOrNull(p, node, isTakenAlong, nowMs) != null);
@@ -34,7 +34,7 @@ final class NextBatch {
         return isUrgent() || accumulator.isShortOfMemory();
     }
 
-    /** Why the open batch is sent now, or null if it waits for more records. */
+    /** Returns why the open batch is sent now, or null if it waits for more records. */
     private SealCause sealCauseOrNull(PartitionState p, int node, boolean isTakenAlong, long nowMs) {
         if (isTakenAlong || isLingerOver(p, nowMs)) {
             return SealCause.LINGER;
@@ -45,7 +45,9 @@ final class NextBatch {
         return accumulator.isShortOfMemory() && link.inFlightRequests(node) == 0 ? SealCause.MEMORY : null;
     }
 
-    /** Also, without linger, if the batch was opened in a later millisecond than the round began. */
+    /**
+     * Whether the linger is over; without linger, also for a batch opened in a later millisecond than the round began.
+     */
     private boolean isLingerOver(PartitionState p, long nowMs) {
         return p.queue().hasRecords() && (settings.lingerMs() == 0 || p.queue().oldestLingerUntilMs() <= nowMs);
     }
@@ -54,7 +56,7 @@ final class NextBatch {
         return accumulator.isUrgent() || transactions.isUrgent();
     }
 
-    /** Seals the partition's next batch if it is open, and splits it if it is too large; null if none is to be sent. */
+    /** Seals the partition's next batch if it is open and splits it if it is too large; null if none can be sent. */
     FinishedBatch prepareOrNull(PartitionState p, int node, ProducerId newest, long nowMs) {
         if (p.isOpenBatchNext(node, nowMs)) {
             SealCause cause = sealCauseOrNull(p, node, p.place == Place.TAKEN_ALONG, nowMs);

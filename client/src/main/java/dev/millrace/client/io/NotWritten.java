@@ -22,12 +22,12 @@ import org.apache.kafka.common.errors.UnsupportedForMessageFormatException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 
 /**
- * The errors that prove that a request wrote nothing, from the broker or from the network client before sending. All
- * others leave that open: even "not leader" or "unknown topic" may come from a leader that had written the batch, and
- * lost its role or the topic while it waited for the replicas.
+ * The errors that prove that a request wrote nothing, from the broker, or from the network client before sending. All
+ * other errors leave that open: even "not leader" or "unknown topic" may come from a leader that wrote the batch and
+ * then lost its role or the topic while it waited for the replicas.
  */
 final class NotWritten {
-    /** Results of checks that a leader makes before it writes. */
+    /** Errors from checks that a leader makes before it writes. */
     private static final Set<Class<? extends ApiException>> ERRORS = Set.of(
             ClusterAuthorizationException.class,
             CorruptRecordException.class,

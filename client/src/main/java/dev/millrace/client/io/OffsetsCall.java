@@ -19,7 +19,7 @@ final class OffsetsCall {
     /** Offsets that the group's coordinator has not accepted yet. */
     final Map<TopicPartition, OffsetAndMetadata> left;
 
-    /** Whether the transaction's coordinator has added the group; perhaps, once it has a request to. */
+    /** Whether the transaction's coordinator has added the group; {@code PERHAPS} once it has a request to. */
     Begun added = Begun.NO;
 
     OffsetsCall(Map<TopicPartition, OffsetAndMetadata> offsets, ConsumerGroupMetadata group) {

@@ -18,14 +18,14 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
     private static final int FIRST_CAPACITY = 16;
 
     private ArrayDeque<FinishedBatch> batches = new ArrayDeque<>(FIRST_CAPACITY);
-    /** So many the deque takes without growing. One that lacks the memory to grow looks empty after that. */
+    /** The deque takes this many without growing. One that lacks the memory to grow looks empty afterwards. */
     private int capacity = FIRST_CAPACITY;
 
     boolean isEmpty() {
         return batches.isEmpty();
     }
 
-    /** Adds it, or throws for lack of memory and changes nothing. */
+    /** Adds the batch, or throws for lack of memory and changes nothing. */
     void addLast(FinishedBatch batch) {
         if (batches.size() == capacity) {
             ArrayDeque<FinishedBatch> larger = new ArrayDeque<>(2 * capacity);
@@ -36,7 +36,7 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
         batches.addLast(batch);
     }
 
-    /** Takes over the queue's first finished batch. If there is no memory for that, it stays in the queue. */
+    /** Takes the queue's first finished batch. If there is no memory for that, the batch remains in the queue. */
     void moveFrom(PartitionQueue queue) {
         addLast(queue.peek());
         queue.take();
@@ -47,7 +47,7 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
         return batches.iterator();
     }
 
-    /** How many batches there are from the first one without an outcome up to this one; null stands for the next one. */
+    /** Returns the number of batches from the first without an outcome up to this one; null stands for the next one. */
     int countUpTo(FinishedBatch batchOrNull) {
         int count = 0;
         for (FinishedBatch other : batches) {
@@ -59,7 +59,7 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
         return count + 1;
     }
 
-    /** The first batch that must be sent again, or null. */
+    /** Returns the first batch that must be sent again, or null. */
     FinishedBatch firstToSendAgain() {
         for (FinishedBatch batch : batches) {
             if (!batch.isDecided() && !batch.isInFlight()) {
@@ -69,7 +69,7 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
         return null;
     }
 
-    /** The first batch without an outcome of which this is known, or null. */
+    /** Returns the first batch without an outcome for which this evidence holds, or null. */
     FinishedBatch firstUndecided(Evidence evidence) {
         for (FinishedBatch batch : batches) {
             if (!batch.isDecided() && batch.evidence() == evidence) {
@@ -79,7 +79,7 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
         return null;
     }
 
-    /** The first batch without an outcome, or null. */
+    /** Returns the first batch without an outcome, or null. */
     FinishedBatch firstUndecided() {
         for (FinishedBatch batch : batches) {
             if (!batch.isDecided()) {
@@ -107,7 +107,7 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
         return anyAfter(batch, FinishedBatch::isAccepted);
     }
 
-    /** Whether any batch after this one is such. */
+    /** Whether the predicate holds for any batch after this one. */
     boolean anyAfter(FinishedBatch batch, Predicate<FinishedBatch> isSuch) {
         boolean isLater = false;
         for (FinishedBatch other : batches) {
@@ -119,7 +119,7 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
         return false;
     }
 
-    /** Whether this batch, or any after it, is such. */
+    /** Whether the predicate holds for this batch or any after it. */
     boolean anyFrom(FinishedBatch batch, Predicate<FinishedBatch> isSuch) {
         return isSuch.test(batch) || anyAfter(batch, isSuch);
     }

@@ -15,15 +15,15 @@ import org.apache.kafka.common.Node;
 
 /**
  * Decides where each partition waits: in its leader's lane, beside it because its open batch lingers, until a backoff
- * ends, or nowhere. A partition is in one place at a time. {@link #place} decides in which, from the partition's state
- * alone, and {@link #move} alone takes it there. Whatever changes that state calls {@link #place} again.
+ * ends, or nowhere. A partition is in one place at a time. {@link #place} chooses it from the partition's state alone,
+ * and only {@link #move} takes the partition there. Whatever changes that state calls {@link #place} again.
  *
- * <p>A partition in a lane keeps its turn, and whether it still has something to send is looked at when its turn comes.
+ * <p>A partition in a lane keeps its turn, and whether it still has something to send is checked when its turn comes.
  * If each change gave it a new turn, a busy partition would starve (KAFKA-13834). Only a new image ends its turn early.
  *
- * <p>The time at which a partition's oldest batch expires is apart from its place, because batches expire in every place
- * and also while they are in flight. It is set again only after it has come: few batches live that long, and to follow
- * each batch would cost more than one visit for nothing per {@code delivery.timeout.ms}.
+ * <p>The time at which a partition's oldest batch expires is kept apart from its place, because batches expire in every
+ * place and also in flight. It is set again only after it has passed: few batches live that long, and following each
+ * batch would cost more than one needless visit per {@code delivery.timeout.ms}.
  *
  * <p><b>Threads:</b> the I/O thread.
  */
@@ -38,7 +38,9 @@ final class PartitionPlaces {
     private final Map<Integer, Lane> lanes = new HashMap<>();
     private final Lane withoutLeader = new Lane(TopicImage.NO_LEADER);
 
-    /** Those of {@code lanes}, and {@code withoutLeader}. Replaced, not changed: whoever goes through it may add one. */
+    /**
+     * The lanes of {@code lanes} and {@code withoutLeader}. Replaced, not changed: an iterating caller may add a lane.
+     */
     private List<Lane> allLanes = List.of(withoutLeader);
 
     private final Set<PartitionState> asking = new LinkedHashSet<>();
@@ -62,12 +64,15 @@ final class PartitionPlaces {
         this.next = next;
     }
 
-    /** The same for a whole round, so that a batch's broker and topic id come from one image. */
+    /** Returns the same image for a whole round, so that a batch's broker and topic id come from one image. */
     ClusterImage image() {
         return image;
     }
 
-    /** Takes the newest image for the round that begins. True if it is new: visit {@link #takeMisplaced} in this round. */
+    /**
+     * Takes the newest image for the new round. Returns true if it is new: then visit {@link #takeMisplaced} in this
+     * round.
+     */
     boolean updateImage() {
         ClusterImage newest = images.current();
         boolean isNew = newest.version() != image.version();
@@ -75,7 +80,7 @@ final class PartitionPlaces {
         return isNew;
     }
 
-    /** The brokers' lanes, and that of the partitions without a leader. */
+    /** Returns the brokers' lanes, and that of the partitions without a leader. */
     List<Lane> lanes() {
         return allLanes;
     }
@@ -85,12 +90,12 @@ final class PartitionPlaces {
         place(p, Place.LANE, nowMs);
     }
 
-    /** As {@link #place}, but its open batch need not linger: a request to its leader is about to be sent. */
+    /** Places as {@link #place}, but without lingering: a request to the partition's leader is about to be sent. */
     void placeTakenAlong(PartitionState p, long nowMs) {
         place(p, Place.TAKEN_ALONG, nowMs);
     }
 
-    /** @param turn how it waits for its turn, if it has something to send */
+    /** @param turn where it waits for its turn if it has something to send */
     private void place(PartitionState p, Place turn, long nowMs) {
         boolean isIdle = p.isIdle();
         TopicImage topic = image.topic(p.topic());
@@ -158,9 +163,10 @@ final class PartitionPlaces {
     }
 
     /**
-     * Changes where a partition waits; nothing else does. What takes a partition from a lane has removed it there before.
+     * Changes where a partition waits; nothing else does. The caller has already removed a partition that it took from
+     * a lane.
      *
-     * @param lane its leader's; not used for a place that is not in or beside a lane
+     * @param lane its leader's lane; not used for a place that is not in or beside a lane
      */
     private void move(PartitionState p, Place to, Lane lane) {
         if (p.place == Place.ASKING) {
@@ -182,26 +188,26 @@ final class PartitionPlaces {
         p.place = to;
     }
 
-    // ---- what leaves its place, to be visited ----
+    // ---- removing partitions to visit them ----
 
-    /** Takes out the partition whose turn it is in this lane. */
+    /** Removes the partition whose turn it is in this lane. */
     PartitionState takeFirst(Lane lane) {
         PartitionState first = lane.waiting.remove();
         leave(first);
         return first;
     }
 
-    /** Takes out what lingers beside this lane and has waited for {@code linger.ms}. */
+    /** Removes partitions that linger beside this lane and have waited for {@code linger.ms}. */
     List<PartitionState> takeLingered(Lane lane, long nowMs) {
         return leaveAll(lane.lingering.pollDue(nowMs));
     }
 
-    /** Takes out what lingers beside this lane and fulfils the condition. */
+    /** Removes partitions that linger beside this lane and fulfil the condition. */
     List<PartitionState> takeLingering(Lane lane, Predicate<PartitionState> condition) {
         return leaveAll(lane.lingering.pollIf(condition));
     }
 
-    /** Takes out those whose leader is to be asked. */
+    /** Removes partitions whose leader must be asked. */
     List<PartitionState> takeAsking() {
         if (asking.isEmpty()) {
             return List.of();
@@ -211,14 +217,14 @@ final class PartitionPlaces {
         return leaveAll(taken);
     }
 
-    /** Takes out those whose backoff is over. */
+    /** Removes partitions whose backoff is over. */
     List<PartitionState> takeBackedOff(long nowMs) {
         return leaveAll(backingOff.pollDue(nowMs));
     }
 
     /**
-     * Leaders may have moved: takes out what waits in a lane, what backs off, and what lingers beside a lane that is not
-     * its leader's.
+     * Leaders may have moved: removes partitions that wait in a lane, that back off, or that linger beside a lane that
+     * is not their leader's.
      */
     List<PartitionState> takeMisplaced() {
         List<PartitionState> taken = new ArrayList<>();
@@ -248,12 +254,12 @@ final class PartitionPlaces {
         return leader == null ? TopicImage.NO_LEADER : leader.id();
     }
 
-    /** Those whose oldest batch may have expired. They stay where they wait. */
+    /** Returns partitions whose oldest batch may have expired. They remain in their places. */
     List<PartitionState> pollExpiring(long nowMs) {
         return expiring.pollDue(nowMs);
     }
 
-    /** Milliseconds until some partition lingers no longer, backs off no longer, or expires. */
+    /** Returns milliseconds until some partition stops lingering or backing off, or expires. */
     long delayMs(long nowMs) {
         long delayMs = Math.min(backingOff.delayMs(nowMs), expiring.delayMs(nowMs));
         for (Lane lane : allLanes) {

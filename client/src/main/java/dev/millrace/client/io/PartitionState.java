@@ -10,11 +10,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the I/O thread knows of one partition: the batches taken from its queue and not done, the next sequence, and
+ * What the I/O thread knows about one partition: the batches taken from its queue and not done, the next sequence, and
  * whether more may be sent.
  *
  * <p>{@code outstanding} holds, in the order of their sequences, the batches in flight, those to be sent (again), and
- * those whose outcome is known while an earlier one's is not. After an error only the first of them is sent, alone,
+ * those whose outcome is known while an earlier batch's is not. After an error only the first of them is sent, alone,
  * until the current leader has accepted it; see {@link LeaderState}.
  *
  * <p><b>Threads:</b> the partition's I/O thread.
@@ -32,25 +32,25 @@ final class PartitionState {
     private final GivenSequences given;
     private final Doubts doubts;
 
-    /** Where it waits; changed by {@link PartitionPlaces} alone. */
+    /** Where the partition waits; only {@link PartitionPlaces} changes it. */
     Place place = Place.NOWHERE;
 
-    /** When it leaves that place at the latest, if it lingers or backs off. */
+    /** When the partition leaves that place at the latest, if it lingers or backs off. */
     final Deadlines.Deadline revisit = new Deadlines.Deadline(this);
 
     final Deadlines.Deadline expiring = new Deadlines.Deadline(this);
 
-    /** Fails what is not to be sent (again). */
+    /** Fails batches that are not sent (again). */
     final GivenUpBatches givenUp;
 
     final TransactionMembership membership = new TransactionMembership();
 
-    /** Set by {@link Drainer}: whether it has changed, and is about to be visited. */
+    /** Whether the partition has changed and is about to be visited. {@link Drainer} sets it. */
     boolean isChanged;
 
     private int inFlight;
 
-    /** The leader was asked what it remembers, and has not answered. */
+    /** Whether the leader was asked what it remembers and has not answered. */
     private boolean isAsking;
 
     PartitionState(
@@ -98,7 +98,7 @@ final class PartitionState {
 
     // ---- what to send ----
 
-    /** The finished batch to send next to broker {@code node}, or null if there is none or it must wait. */
+    /** Returns the finished batch to send next to broker {@code node}, or null if there is none or it must wait. */
     FinishedBatch candidate(int node, long nowMs) {
         if (isBlocked(node, nowMs)) {
             return null;
@@ -125,13 +125,13 @@ final class PartitionState {
     }
 
     private boolean isBlocked(int node, long nowMs) {
-        boolean isOfBefore = given.areNew() && !outstanding.isEmpty(); // what expired in flight has the former numbers
+        boolean isOfBefore = given.areNew() && !outstanding.isEmpty(); // expired ones keep old sequences
         return isOfBefore || leader.isBlocked(node, inFlight, nowMs) || isBlockedByDoubt(nowMs);
     }
 
     /**
-     * Whether the leader might not recognize the first batch without an outcome any more after it has written this one,
-     * or the next one.
+     * Whether the leader might no longer recognize the first batch without an outcome after it has written this one, or
+     * the next one.
      */
     private boolean isMoreThanTheBrokerRemembers(FinishedBatch batchOrNull) {
         return idempotent && outstanding.countUpTo(batchOrNull) > BrokerMemory.BATCHES;
@@ -179,12 +179,12 @@ final class PartitionState {
         }
     }
 
-    /** Before this time nothing is sent to the leader that refused a batch. */
+    /** Returns the time before which nothing is sent to the leader that refused a batch. */
     long notBeforeMs() {
         return leader.notBeforeMs();
     }
 
-    // ---- what came back ----
+    // ---- answers ----
 
     /** The batch's request is answered or lost; {@code nothingWritten} as in {@link FinishedBatch#onRequestEnded}. */
     void onRequestEnded(FinishedBatch batch, boolean nothingWritten) {
@@ -223,7 +223,7 @@ final class PartitionState {
         replaceByParts(batch);
     }
 
-    /** Smaller batches take the place of this one and its sequences. */
+    /** Puts smaller batches, with the same sequences, in the place of this one. */
     private void replaceByParts(FinishedBatch batch) {
         batch.splitIntoParts(parts -> {
             sequences.numberParts(batch, parts);
@@ -231,23 +231,22 @@ final class PartitionState {
         });
     }
 
-    /**
-     * The batch failed and is not sent again. It may have been written nevertheless, or its sequence may be missing.
-     */
+    /** The batch failed and is not sent again. It may still have been written, or its sequence may be missing. */
     void onFailed(FinishedBatch batch, RuntimeException cause) {
         leader.requireAcceptance();
         sequences.onFailed(batch.sequence() != FinishedBatch.NO_SEQUENCE, cause);
     }
 
     /**
-     * The broker did not expect this batch's sequence, and no earlier batch can still reach it. When nothing is in
-     * flight it is asked what it has, if anything may be written; what is not in its log gets new sequences.
+     * The broker did not expect this batch's sequence, and no earlier batch can still reach it. Once nothing is in
+     * flight, the broker is asked what it has, if anything may be written; batches that are not in its log get new
+     * sequences.
      */
     void onUnexpectedSequence(FinishedBatch batch) {
         doubts.onUnexpectedSequence(batch);
     }
 
-    /** Where the batch stands among those without an outcome. */
+    /** Returns where the batch is among those without an outcome. */
     AnswerTable.Position positionOf(FinishedBatch batch) {
         if (!idempotent) {
             return AnswerTable.Position.FIRST;
@@ -259,9 +258,9 @@ final class PartitionState {
     }
 
     /**
-     * What the leader has answered when asked what it remembers. Batches that are decided by it are to be delivered.
+     * Takes the leader's answer about what it remembers. The caller delivers the batches that it decides.
      *
-     * @param askAgainAtMs if it could not answer
+     * @param askAgainAtMs when to ask again if it could not answer
      */
     void onMemory(ProducerMemory told, long nowMs, long askAgainAtMs) {
         isAsking = false;
@@ -273,7 +272,7 @@ final class PartitionState {
     }
 
     /**
-     * Runs callbacks and completes futures of every batch that is decided; with idempotence none before an earlier one.
+     * Runs callbacks and completes futures of every decided batch; with idempotence, in the order of the batches.
      * Memory is given back at once, unless the batch is still in flight.
      */
     void deliverDecided() {
@@ -309,12 +308,14 @@ final class PartitionState {
     private void countFailed(FinishedBatch batch) {
         try {
             metrics.onFailed(batch);
-        } catch (Throwable t) { // for example of the application's metrics reporter; the records need their outcome
+        } catch (Throwable t) { // for example from the application's metrics reporter; the records need their outcome
             FailureLog.error(log, "Counting the failed records of {} failed", batch.partition(), t);
         }
     }
 
-    /** Once no batch may be written, none in flight either: closes a gap by a new epoch, or finds that there is none. */
+    /**
+     * Once no batch may be written and none is in flight: closes a gap with a new epoch, or finds that there is none.
+     */
     void closeSequenceGap(ProducerIds ids) {
         if (!idempotent || isAsking) {
             return;
@@ -325,7 +326,7 @@ final class PartitionState {
         }
         if (sequences.hasGap()) {
             ProducerId newest = ids.current();
-            if (newest.equals(sequences.producerId()) && !transactions.isTransactional()) { // its end gives it one
+            if (newest.equals(sequences.producerId()) && !transactions.isTransactional()) { // its end gives one
                 ids.bumpEpoch(newest);
                 newest = ids.current();
             }
@@ -345,7 +346,7 @@ final class PartitionState {
         }
     }
 
-    /** Tells the application of what it has withdrawn, once nothing of it can be written any more. */
+    /** Tells the application about what it has withdrawn, once none of it can be written any more. */
     void completeWithdrawals() {
         if (inFlight == 0) {
             givenUp.completeWithdrawals();
@@ -356,7 +357,7 @@ final class PartitionState {
         return outstanding.isEmpty() && !queue.hasRecords();
     }
 
-    /** When the oldest batch without an outcome was opened; only while not {@link #isIdle}. */
+    /** Returns when the oldest batch without an outcome was opened. Call it only while not {@link #isIdle}. */
     long oldestCreatedMs() {
         FinishedBatch first = outstanding.firstUndecided();
         if (first != null) {
@@ -365,7 +366,7 @@ final class PartitionState {
         return queue.hasRecords() ? queue.oldestCreatedMs() : Long.MAX_VALUE;
     }
 
-    /** After the connections are gone: nothing can be in flight any more. */
+    /** Call it after the connections are gone: nothing can be in flight any more. */
     void abandonInFlight() {
         outstanding.forEach(batch -> batch.onRequestEnded(false));
         inFlight = 0;

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The producer id and its epoch. A broker accepts the batches of one id and epoch in the order of their sequences, each
+ * The producer id and its epoch. For one id and epoch, a broker accepts batches in the order of their sequences, each
  * once (KIP-98); a higher epoch starts at sequence 0 (KIP-360).
  *
  * <p><b>Threads:</b> {@code current}, {@code bumpEpoch} and {@code refusal} by every I/O thread; the first one sends
@@ -26,7 +26,7 @@ final class ProducerIds implements IoTask {
     private final AtomicReference<ProducerId> current;
     private volatile Refusal refusal;
 
-    /** Used by the first I/O thread only, as are the next two. */
+    /** Only the first I/O thread uses this and the next two. */
     private boolean asking;
 
     private int failures;
@@ -49,7 +49,7 @@ final class ProducerIds implements IoTask {
         current.set(next);
     }
 
-    /** Lets partitions start again at sequence 0. If the epochs are used up, a new id is requested. */
+    /** Lets partitions start again at sequence 0. If all epochs are used, requests a new id. */
     void bumpEpoch(ProducerId from) {
         ProducerId next = from.bumped();
         if (current.compareAndSet(from, next)) {
@@ -82,7 +82,7 @@ final class ProducerIds implements IoTask {
         return Long.MAX_VALUE;
     }
 
-    /** The last refusal that a retry would not have solved; null if there was none. */
+    /** Returns the last refusal that a retry would not have solved; null if there was none. */
     Refusal refusal() {
         return refusal;
     }

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the leaders of partitions what they remember of the producer (KIP-664), when {@link Doubts} needs it: each broker
- * first for how long it remembers at all, then for all of its partitions at once.
+ * Asks the leaders of partitions what they remember of the producer (KIP-664), when {@link Doubts} needs it: it first
+ * asks each broker how long it remembers anything, and then about all of its partitions at once.
  *
  * <p><b>Threads:</b> the I/O thread.
  */
@@ -30,9 +30,9 @@ final class ProducerQuestions {
     private int failures;
 
     /**
-     * Constructor.
+     * Creates the questions of one I/O thread.
      *
-     * @param visit looks again what a partition may send, or must ask
+     * @param visit checks again what a partition may send or must ask
      */
     ProducerQuestions(
             IoContext context,
@@ -51,7 +51,7 @@ final class ProducerQuestions {
     }
 
     /**
-     * Asks for the partitions that wait for it and whose leader can be reached; another partition's answer may have
+     * Asks about partitions that wait for it and whose leader can be reached, unless another partition's answer has
      * told enough meanwhile.
      *
      * @return milliseconds that may be spent waiting before the next call

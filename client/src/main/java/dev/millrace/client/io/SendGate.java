@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.LongAdder;
 final class SendGate {
     private final LongAdder entered = new LongAdder();
     private final LongAdder exited = new LongAdder();
-    /** Of exits for which the other had no memory for a new cell: a send must not seem to stay inside. */
+    /** Counts exits for which the other counter had no memory for a new cell: a send must not seem to stay inside. */
     private final AtomicLong exitedWithoutMemory = new AtomicLong();
 
     private final Runnable onExitWhileClosed;
@@ -30,7 +30,7 @@ final class SendGate {
         this.onExitWhileClosed = onExitWhileClosed;
     }
 
-    /** False if the gate is closed; else call {@link #exit} afterwards. */
+    /** Returns false if the gate is closed; otherwise call {@link #exit} afterwards. */
     boolean tryEnter() {
         if (!open) {
             return false; // without counting: repeated attempts at a closed gate must not hide that no send is inside

@@ -4,16 +4,16 @@ package dev.millrace.client.io;
  * The settings of the I/O threads; all times in milliseconds.
  *
  * @param lingerMs how long an open batch waits for more records
- * @param deliveryTimeoutMs from the opening of a batch until it fails
+ * @param deliveryTimeoutMs how long after its opening a batch fails
  * @param retries how often a batch is sent again
- * @param retryBackoff delay before that
- * @param maxRequestSize bytes of a produce request
- * @param maxInFlight requests to one broker, and batches of one partition
+ * @param retryBackoff delay before a batch is sent again
+ * @param maxRequestSize the most bytes of a produce request
+ * @param maxInFlight the most requests in flight to one broker, and batches of one partition
  * @param idempotent whether batches carry producer id and sequence
- * @param metadataMaxAgeMs after which metadata is requested again even if nothing changed
- * @param metadataMaxIdleMs after which an unused topic is forgotten
+ * @param metadataMaxAgeMs age at which metadata is requested again even if nothing changed
+ * @param metadataMaxIdleMs how long after its last use a topic is forgotten
  * @param rebootstrap whether to go back to the bootstrap servers when no known broker can be reached (KIP-899)
- * @param rebootstrapTriggerMs after which brokers that do not answer count as unreachable, too (KIP-1102)
+ * @param rebootstrapTriggerMs how long until brokers that do not answer also count as unreachable (KIP-1102)
  * @param mayCreateTopics whether brokers may create a topic because it is asked for
  */
 public record SenderSettings(
@@ -30,7 +30,7 @@ public record SenderSettings(
         long rebootstrapTriggerMs,
         boolean mayCreateTopics) {
 
-    /** The shortest time for which a batch lingers: linger.ms is counted from half a millisecond before it is opened. */
+    /** Returns the shortest linger: linger.ms is counted from half a millisecond before the batch is opened. */
     long shortestLingerMs() {
         return lingersFromEarlier() ? lingerMs - 1 : lingerMs;
     }
@@ -38,7 +38,7 @@ public record SenderSettings(
     /**
      * Whether {@code linger.ms} is counted from half a millisecond before a batch is opened. A selector waits whole
      * milliseconds, so its waits end up to one late; counted from the opening, half of all batches would be sent late.
-     * Of a single millisecond nothing might be left.
+     * A linger of a single millisecond is excluded because nothing of it might be left.
      */
     public boolean lingersFromEarlier() {
         return lingerMs > 1;

@@ -6,7 +6,7 @@ import dev.millrace.client.accumulator.SequenceStart;
 
 /**
  * Gives the batches of one partition their producer id, epoch and sequence, and knows whether the sequences have a gap:
- * whether the broker may wait for one that will never come.
+ * whether the broker may be waiting for one that will never arrive.
  *
  * <p><b>Threads:</b> the partition's I/O thread.
  */
@@ -23,9 +23,11 @@ final class Sequences {
 
     private enum Gap {
         NONE,
-        /** A batch with a sequence has failed: no new ones until it is known whether the broker waits for that one. */
+        /**
+         * A batch with a sequence has failed: no new sequences until it is known whether the broker waits for that one.
+         */
         POSSIBLE,
-        /** The broker waits for a sequence that will never come: a new epoch is needed. */
+        /** The broker waits for a sequence that will never arrive, so a new epoch is needed. */
         CERTAIN
     }
 
@@ -35,14 +37,14 @@ final class Sequences {
         this.transactions = transactions;
     }
 
-    /** The application's, if it sets them. */
+    /** Returns the sequences that the application sets, if it does. */
     GivenSequences given() {
         return given;
     }
 
     /**
-     * Whether batches after a gap may be sent with a new epoch: not if they belong to a transaction, or the application
-     * numbers them.
+     * Whether batches after a gap may be sent with a new epoch: not if they belong to a transaction or the application
+     * sets the sequences.
      */
     boolean mayRenumber() {
         return !transactions.isTransactional() && !given.areUsed();
@@ -53,10 +55,10 @@ final class Sequences {
     }
 
     /**
-     * Numbers the next batch.
+     * Gives the next batch its producer id, epoch and sequence.
      *
      * @param alone whether no batch before it is without an outcome
-     * @return whether the sequences begin anew with it, so that the leader has to accept it before it gets another
+     * @return whether the sequences begin again with it, so that the leader must accept it before it gets another
      */
     boolean number(FinishedBatch batch, ProducerId newest, boolean alone) {
         if (!idempotent) {
@@ -83,7 +85,7 @@ final class Sequences {
         nextAcknowledged = start.sequence();
     }
 
-    /** From 0 in a new epoch; in the same one, from what the broker expects. */
+    /** Restarts the sequences: at 0 in a new epoch; in the same epoch, at what the broker expects. */
     void restart(ProducerId newest) {
         if (!newest.isSameEpochAs(producerId)) {
             nextAcknowledged = 0;
@@ -99,7 +101,7 @@ final class Sequences {
         next = after(next, batch.count());
     }
 
-    /** Gives the parts of a batch its sequences. */
+    /** Gives the parts of a batch that batch's sequences. */
     void numberParts(FinishedBatch whole, Iterable<FinishedBatch> parts) {
         int sequence = whole.sequence();
         for (FinishedBatch part : parts) {
@@ -115,12 +117,12 @@ final class Sequences {
         batch.stamp(producerId.id(), producerId.epoch(), sequence);
     }
 
-    /** The broker has the batch, and has accepted no later one before. */
+    /** The broker has the batch and had accepted no later one. */
     void onAccepted(FinishedBatch batch) {
         nextAcknowledged = after(batch.sequence(), batch.count());
     }
 
-    /** A batch failed, and may be missing in the log. */
+    /** A batch failed and may be missing in the log. */
     void onFailed(boolean hasSequence, RuntimeException cause) {
         if (given.areUsed()) {
             given.onFailed(cause);

@@ -6,7 +6,7 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /**
- * A call of an application's thread that the I/O threads carry out. If waiting takes too long the call goes on; the
+ * A call of an application's thread that the I/O threads carry out. If waiting takes too long, the call continues; the
  * application calls the same method again to wait again.
  *
  * <p><b>Threads:</b> completed by one thread at a time, under the lock of {@link TransactionState} or on the first I/O
@@ -47,8 +47,8 @@ public final class TransactionCall {
     /**
      * Blocks until the outcome is known.
      *
-     * @throws TimeoutException not within {@code maxBlockMs}; the call goes on
-     * @throws InterruptException interrupted while blocked; the call goes on
+     * @throws TimeoutException not within {@code maxBlockMs}; the call continues
+     * @throws InterruptException interrupted while blocked; the call continues
      * @throws RuntimeException why the call failed
      */
     public void await(long maxBlockMs) {

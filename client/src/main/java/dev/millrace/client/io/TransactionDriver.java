@@ -27,12 +27,12 @@ import org.apache.kafka.common.errors.UnsupportedVersionException;
 
 /**
  * Carries out the application's transactional calls: one request at a time to a coordinator, repeated until it has a
- * final answer. A transaction is ended only when every record of it has its outcome and nothing is in flight.
+ * final answer. A transaction is ended only when each of its records has an outcome and nothing is in flight.
  *
  * <p><b>Threads:</b> the first I/O thread.
  */
 final class TransactionDriver implements IoTask {
-    /** Wait while the coordinator still ends the previous transaction, which is short. */
+    /** How long to wait while the coordinator still ends the previous transaction, which is short. */
     private static final long CONCURRENT_WAIT_MS = 20;
 
     private final TransactionState state;
@@ -46,10 +46,10 @@ final class TransactionDriver implements IoTask {
     private final Coordinator coordinator;
     private Coordinator groupCoordinator;
 
-    /** To be added to the transaction; not in a request yet. */
+    /** Partitions to add to the transaction that are not in a request yet. */
     private final Set<PartitionState> toAdd = new LinkedHashSet<>();
 
-    /** In a request that is not answered: they may have been added. */
+    /** Partitions in an unanswered request, which may have been added. */
     private final Set<PartitionState> adding = new LinkedHashSet<>();
 
     private boolean asking;
@@ -125,7 +125,7 @@ final class TransactionDriver implements IoTask {
                 ending && head != null;
                 head = state.offsets().peek()) {
             if (head.added == Begun.PERHAPS && view.phase() != TransactionPhase.FATAL_ERROR) {
-                return; // before the end it must be clear whether the coordinator knows the transaction
+                return; // before the end, it must be clear whether the coordinator knows the transaction
             }
             state.offsets().poll();
             head.call.fail(view.error() == null ? new TransactionAbortedException() : view.error());
@@ -225,7 +225,7 @@ final class TransactionDriver implements IoTask {
     }
 
     private long askEnd(long nowMs) {
-        View view = state.view(); // once more: since the last look, the record may have failed that a share waited for
+        View view = state.view(); // read again: a share's awaited record may have failed
         if (!view.phase().isCompleting()) {
             return 0;
         }
@@ -322,7 +322,7 @@ final class TransactionDriver implements IoTask {
         if (!TransactionErrors.isNothingAdded(refused.values())) {
             facts.notePerhapsAdded();
         } else if (!facts.isBegun(Begun.PERHAPS) || state.view().phase() == TransactionPhase.ABORTING) {
-            addLater(); // so that the end, which will tell, need not wait for a topic that may have been deleted
+            addLater(); // so that the end, which will show it, need not wait for a topic that may have been deleted
         }
         Set<String> forbidden = new HashSet<>();
         refused.forEach((partition, error) -> {
@@ -362,7 +362,7 @@ final class TransactionDriver implements IoTask {
             }
             default -> {
                 if (request == Request.ADD_PARTITIONS) {
-                    adding.clear(); // refused finally: the coordinator has not added them, unless it did before
+                    adding.clear(); // finally refused: the coordinator has not added them, unless it did before
                 }
                 carryOut(verdict);
             }
@@ -373,8 +373,8 @@ final class TransactionDriver implements IoTask {
         switch (verdict.remedy()) {
             case REFUSE_CALL -> state.onInitRefused(verdict.error());
             case ABORT -> {
-                // Only for this error: while the transaction is still open, a request for an epoch would fence
-                // ourselves.
+                // Only after this error: while the transaction is open, a request for an epoch would fence this
+                // producer itself.
                 if (verdict.error() instanceof UnknownProducerIdException) {
                     facts.noteFailed(Failed.NUMBERED);
                 }
@@ -395,7 +395,7 @@ final class TransactionDriver implements IoTask {
         carryOut(TransactionErrors.of(aborting ? Request.ABORT : Request.FIND_COORDINATOR, error));
     }
 
-    /** Ignored unless a call waits for it: the answer may come after the end of its transaction. */
+    /** Ignored unless a call waits for it, because the answer may arrive after the end of its transaction. */
     private void onGroupRefused(Coordinator refused, KafkaException error) {
         TransactionPhase phase = state.view().phase();
         OffsetsCall head = state.offsets().peek();
@@ -409,8 +409,8 @@ final class TransactionDriver implements IoTask {
     }
 
     /**
-     * If a coordinator refused our login, or the broker that was to name it, calls that wait for it would wait forever.
-     * Any other broker is one that has lost its connection.
+     * If a coordinator, or the broker that should have named it, refused our login, calls that wait for it would wait
+     * forever. Any other broker has merely lost its connection.
      */
     void onDisconnect(AuthenticationException refusal, int node) {
         if (refusal == null) {
@@ -425,7 +425,7 @@ final class TransactionDriver implements IoTask {
         }
     }
 
-    /** The connections are closed: fails all calls. */
+    /** Fails all calls, because the connections are closed. */
     void end(RuntimeException reason) {
         state.failFatally(reason);
         failOffsetsOf(state.view());

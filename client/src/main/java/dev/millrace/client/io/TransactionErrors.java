@@ -39,7 +39,7 @@ import org.apache.kafka.common.errors.UnsupportedVersionException;
 final class TransactionErrors {
     private TransactionErrors() {}
 
-    /** The requests to coordinators. */
+    /** Requests to coordinators. */
     enum Request {
         FIND_COORDINATOR,
         INIT,
@@ -50,13 +50,13 @@ final class TransactionErrors {
         ABORT
     }
 
-    /** What to do about an error; the worst last. */
+    /** What to do about an error, in ascending order of severity. */
     enum Remedy {
         /** Repeat the request. */
         RETRY,
         /** Find the coordinator, then repeat the request. */
         FIND_COORDINATOR,
-        /** The call has failed, and may be made again. */
+        /** The call has failed and may be repeated. */
         REFUSE_CALL,
         /** The transaction must be aborted. */
         ABORT,
@@ -67,7 +67,7 @@ final class TransactionErrors {
     /** What to do, and the error for the application. */
     record Verdict(Remedy remedy, RuntimeException error) {}
 
-    /** What this error of a request means. */
+    /** Returns what this error of a request means. */
     static Verdict of(Request request, KafkaException error) {
         if (error instanceof RetriableException) {
             return new Verdict(isOfConnectionOrMove(error) ? Remedy.FIND_COORDINATOR : Remedy.RETRY, error);
@@ -105,7 +105,7 @@ final class TransactionErrors {
         return of(request, error).remedy().compareTo(Remedy.FIND_COORDINATOR) <= 0;
     }
 
-    /** The error with the worst remedy. */
+    /** Returns the error with the worst remedy. */
     static ApiException worst(Request request, Collection<ApiException> errors) {
         return errors.stream()
                 .max(Comparator.comparing(error -> of(request, error).remedy()))
@@ -113,8 +113,9 @@ final class TransactionErrors {
     }
 
     /**
-     * The one of the partitions' errors that decides what to do: first a permanent one, then one that may pass, such as
-     * a topic that the broker does not know yet. "Operation not attempted" says nothing about its partition.
+     * Returns the partition error that decides what to do: a permanent one if there is any, otherwise one that may
+     * pass, such as a topic that the broker does not know yet. "Operation not attempted" says nothing about its
+     * partition.
      */
     static ApiException decisiveForPartitions(Collection<ApiException> errors) {
         ApiException worst = worst(Request.ADD_PARTITIONS, errors);
@@ -166,7 +167,7 @@ final class TransactionErrors {
                 || error instanceof AuthenticationException;
     }
 
-    /** Whether the producer can have no more transactions after a record failed with this error. */
+    /** Whether the producer cannot have further transactions after a record failed with this error. */
     static boolean isFatalForRecords(RuntimeException error) {
         return error instanceof ClusterAuthorizationException
                 || error instanceof TransactionalIdAuthorizationException
@@ -175,9 +176,9 @@ final class TransactionErrors {
                 || error instanceof InvalidPidMappingException;
     }
 
-    /** The error of a transaction whose record failed with this error, if it is not fatal. */
+    /** Returns the error of a transaction whose record failed with this error, if it is not fatal. */
     static RuntimeException abortableForRecords(RuntimeException error) {
-        // With the error itself the application would send again, and records already written would be written twice.
+        // With the error itself the application would send again and write records twice.
         boolean wouldBeRetried = error instanceof RetriableException || error instanceof InvalidTxnStateException;
         if (!wouldBeRetried) {
             return error;

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 /**
- * What is known of the open transaction, or of the one that is being ended. It decides whether the coordinator is told
- * of the end, and which epoch the next transaction has.
+ * What is known about the open transaction, or about the one being ended. It decides whether the coordinator is told of
+ * the end, and which epoch the next transaction has.
  *
  * <p><b>Threads:</b> {@code reset} and the decisions by the first I/O thread; the notes by every I/O thread; a failure
  * by any thread.
@@ -15,23 +15,23 @@ import java.util.function.UnaryOperator;
 final class TransactionFacts {
     private final AtomicReference<Known> known = new AtomicReference<>(Known.ofNew(false));
 
-    /** Whether the coordinator knows of the transaction, or of a group or partition in it. */
+    /** Whether the coordinator knows about the transaction, or about a group or partition in it. */
     enum Begun {
         NO,
-        /** It was asked, and no answer says whether it did as it was asked. */
+        /** The coordinator was asked, and no answer says whether it did so. */
         PERHAPS,
-        /** It has answered, or, with the newer protocol, a broker may tell it at any time. */
+        /** The coordinator has answered, or, with the newer protocol, a broker may inform it at any time. */
         YES
     }
 
-    /** What failed in the transaction; the worst last. */
+    /** What failed in the transaction, in ascending order of severity. */
     enum Failed {
         NOTHING,
-        /** A record, while the transaction was open, that no broker expects. */
+        /** A record failed while the transaction was open, and no broker expects it. */
         UNNUMBERED,
-        /** A record whose sequence its broker may still expect. */
+        /** A record failed whose sequence its broker may still expect. */
         NUMBERED,
-        /** A record that may be written nevertheless, so it is not known which sequence its broker expects. */
+        /** A record failed that may be written nevertheless, so the sequence that its broker expects is unknown. */
         PERHAPS_WRITTEN
     }
 
@@ -40,9 +40,11 @@ final class TransactionFacts {
         KEEP,
         /** The answer to the transaction's end has it. */
         FROM_END,
-        /** A request of its own, after the end. */
+        /** A separate request after the end. */
         BY_INIT,
-        /** The coordinator has none to give: the same again, with the sequences that the brokers expect. */
+        /**
+         * The coordinator has none to give: the same epoch is used again, with the sequences that the brokers expect.
+         */
         REWIND,
         /** The coordinator has none to give, and it is not known which sequences the brokers expect. */
         NONE
@@ -67,19 +69,19 @@ final class TransactionFacts {
             return failed.compareTo(least) >= 0 ? this : new Known(explicit, begun, least);
         }
 
-        /** There is a record or offsets to write. */
+        /** Notes that there is a record or offsets to write. */
         Known withContent() {
             return explicit ? this : withBegun(Begun.YES);
         }
 
-        /** Whether the coordinator must be told of the end. If it need not know, it says whether there was a beginning. */
+        /** Whether the coordinator must be told of the end. If it need not know, says whether there was a beginning. */
         boolean isEndTold() {
             return begun != Begun.NO;
         }
 
         /**
-         * With the older protocol a failed record costs an epoch even if it was never sent: so it is with the stock
-         * producer, and tools and fencing rely on that.
+         * Returns where the next epoch comes from. With the older protocol, a failed record costs an epoch even if it
+         * was never sent: the stock producer does the same, and tools and fencing rely on it.
          */
         NextEpoch nextEpoch(boolean nextIsExplicit) {
             if (!explicit) {
@@ -88,7 +90,7 @@ final class TransactionFacts {
             return failed == Failed.NOTHING && nextIsExplicit ? NextEpoch.KEEP : NextEpoch.BY_INIT;
         }
 
-        /** Instead of {@link NextEpoch#BY_INIT}, if the coordinator is too old for that (before Kafka 2.5). */
+        /** Replaces {@link NextEpoch#BY_INIT} if the coordinator is too old for that (before Kafka 2.5). */
         NextEpoch nextEpochWithoutInit() {
             return failed == Failed.PERHAPS_WRITTEN ? NextEpoch.NONE : NextEpoch.REWIND;
         }
@@ -106,12 +108,12 @@ final class TransactionFacts {
         return known().begun == expected;
     }
 
-    /** Before the next transaction is begun. */
+    /** Resets the facts before the next transaction begins. */
     void reset(boolean nextIsExplicit) {
         known.set(Known.ofNew(nextIsExplicit));
     }
 
-    /** There is a record or offsets to write: with the newer protocol that begins the transaction. */
+    /** Notes that there is a record or offsets to write, which begins the transaction with the newer protocol. */
     void noteContent() {
         update(Known::withContent);
     }
@@ -130,7 +132,7 @@ final class TransactionFacts {
         update(before -> before.withFailed(what));
     }
 
-    /** Writes only what is new: this is called for every batch. */
+    /** Writes only if something is new, because this is called for every batch. */
     @SuppressWarnings("ReferenceEquality") // a note that adds nothing returns the same
     private void update(UnaryOperator<Known> note) {
         Known before = known();

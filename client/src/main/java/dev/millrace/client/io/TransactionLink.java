@@ -10,8 +10,9 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
 
 /**
- * The requests of a transactional producer, in Millrace's own types. It knows transactional id and timeout. Requests
- * are sent, and handlers run, within {@link BrokerLink#poll}. Send a request only when {@link BrokerLink#ready}.
+ * The requests of a transactional producer, in Millrace's own types. It knows the transactional id and the timeout.
+ * Requests are sent, and handlers run, within {@link BrokerLink#poll}. Send a request only when {@link
+ * BrokerLink#ready}.
  *
  * <p><b>Threads:</b> the first I/O thread.
  */
@@ -33,7 +34,7 @@ public interface TransactionLink {
     /** Asks for a producer id, or for the next epoch of a known one. */
     void initProducerId(Node coordinator, ProducerId current, Handler<ProducerId> handler, long nowMs);
 
-    /** Adds partitions; the answer holds those that were refused. */
+    /** Adds partitions; the answer contains those that were refused. */
     void addPartitions(
             Node coordinator,
             ProducerId id,
@@ -44,7 +45,7 @@ public interface TransactionLink {
     /** Adds a consumer group's offsets. */
     void addOffsets(Node coordinator, ProducerId id, String group, Handler<Void> handler, long nowMs);
 
-    /** Commits offsets within the transaction; the answer holds the partitions that were refused. */
+    /** Commits offsets within the transaction; the answer contains the partitions that were refused. */
     void commitOffsets(
             Node groupCoordinator,
             ProducerId id,
@@ -53,12 +54,12 @@ public interface TransactionLink {
             Handler<Map<TopicPartition, ApiException>> handler,
             long nowMs);
 
-    /** Commits or aborts; the answer is the id to use next, the same one if the protocol gives no new one. */
+    /** Commits or aborts; the answer is the id to use next, which is the same if the protocol gives no new one. */
     void end(Node coordinator, ProducerId id, boolean commit, Handler<ProducerId> handler, long nowMs);
 
     /** Takes the answer to a request. */
     interface Handler<T> {
-        /** Called once, also if the connection is lost; {@code answer} is valid only if {@code error} is null. */
+        /** Called once, even if the connection is lost; {@code answer} is valid only if {@code error} is null. */
         void onAnswer(T answer, KafkaException error);
     }
 }

@@ -1,7 +1,7 @@
 package dev.millrace.client.io;
 
 /**
- * In which transactions a partition is. Transactions are told apart by their numbers.
+ * Tracks the transactions to which a partition belongs. Transactions are identified by their numbers.
  *
  * <p><b>Threads:</b> the partition's I/O thread calls {@link #markWanted} and {@link #addedIn}, the first one {@link
  * #isWantedIn} and {@link #markAdded}.
@@ -13,7 +13,7 @@ final class TransactionMembership {
     private volatile long wantedIn;
     private volatile long addedIn;
 
-    /** Marks the partition as to be added to this transaction; false if it was marked before. */
+    /** Marks the partition for addition to this transaction; returns false if it was already marked. */
     boolean markWanted(long transaction) {
         boolean isNew = wantedIn != transaction;
         wantedIn = transaction;
@@ -28,7 +28,7 @@ final class TransactionMembership {
         addedIn = transaction;
     }
 
-    /** The last transaction to which it was added. */
+    /** Returns the last transaction to which the partition was added. */
     long addedIn() {
         return addedIn;
     }

@@ -4,7 +4,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * The partitions that are to be added to the open transaction before anything is written to them (the older protocol).
+ * The partitions that must be added to the open transaction before anything is written to them (the older protocol).
  *
  * <p><b>Threads:</b> {@code tryAdmit} by the partition's I/O thread; {@code pollWanted} by the first.
  * <p><b>Ordering:</b> a partition is marked as added before it is handed over to its thread again.
@@ -18,7 +18,7 @@ final class TransactionPartitions {
         this.wakeFirst = wakeFirst;
     }
 
-    /** True if the partition was added to this transaction; if not, requests that. */
+    /** Returns true if the partition was added to this transaction; otherwise requests that. */
     boolean tryAdmit(PartitionState partition, long transaction) {
         if (partition.membership.addedIn() == transaction) {
             return true;
@@ -30,7 +30,7 @@ final class TransactionPartitions {
         return false;
     }
 
-    /** The next partition to add, or null. */
+    /** Returns the next partition to add, or null. */
     PartitionState pollWanted() {
         return wanted.poll();
     }

@@ -8,7 +8,7 @@ import dev.millrace.client.accumulator.FinishedBatch;
  * <p><b>Threads:</b> that I/O thread.
  */
 interface TransactionShare {
-    /** For a producer without transactions. */
+    /** Used by a producer without transactions. */
     TransactionShare NONE = new TransactionShare() {
         @Override
         public boolean isTransactional() {
@@ -40,8 +40,8 @@ interface TransactionShare {
     boolean isTransactional();
 
     /**
-     * True if batches of the partition may be sent; if not, requests it, and the partition is handed over when they
-     * may.
+     * Returns true if batches of the partition may be sent; otherwise requests it, and the partition is handed over
+     * when they may.
      */
     boolean tryAdmit(PartitionState partition);
 

@@ -56,11 +56,11 @@ public final class TransactionState {
 
     private volatile boolean closed;
 
-    /** Written under the lock: no send can append a record any more, even one that is still inside the gate. */
+    /** Whether no send can append a record any more, even one still inside the gate. Written under the lock. */
     private volatile boolean closedToRecords;
 
     /**
-     * Not initialized.
+     * Creates the state of a producer that is not initialized.
      *
      * @param wakeIo called whenever there may be something to do for the I/O threads
      */
@@ -80,7 +80,7 @@ public final class TransactionState {
 
     // ---- the application's threads ----
 
-    /** As the {@code Producer}'s; wait for what is returned. */
+    /** Starts what the {@code Producer} method of this name does; wait for what is returned. */
     public TransactionCall initTransactions() {
         return lockedGet(() -> {
             throwIfError();
@@ -88,7 +88,7 @@ public final class TransactionState {
         });
     }
 
-    /** As the {@code Producer}'s; does not block. */
+    /** Does what the {@code Producer} method of this name does, without blocking. */
     public void beginTransaction() {
         locked(() -> {
             throwIfPending("beginTransaction");
@@ -99,7 +99,7 @@ public final class TransactionState {
         });
     }
 
-    /** As the {@code Producer}'s; wait for what is returned. */
+    /** Starts what the {@code Producer} method of this name does; wait for what is returned. */
     public TransactionCall commitTransaction() {
         return lockedGet(() -> {
             if (isPending(COMMIT)) {
@@ -111,7 +111,7 @@ public final class TransactionState {
         });
     }
 
-    /** As the {@code Producer}'s; wait for what is returned. */
+    /** Starts what the {@code Producer} method of this name does; wait for what is returned. */
     public TransactionCall abortTransaction() {
         return lockedGet(() -> {
             if (isPending(ABORT)) {
@@ -125,7 +125,7 @@ public final class TransactionState {
         });
     }
 
-    /** As the {@code Producer}'s; wait for what is returned. */
+    /** Starts what the {@code Producer} method of this name does; wait for what is returned. */
     public TransactionCall sendOffsetsToTransaction(
             Map<TopicPartition, OffsetAndMetadata> offsetsByPartition, ConsumerGroupMetadata group) {
         return lockedGet(() -> {
@@ -173,7 +173,7 @@ public final class TransactionState {
         });
     }
 
-    /** The accumulator is closed: the transaction waits for no send any more, because none can append a record. */
+    /** The accumulator is closed, so no send can append a record and the transaction waits for none. */
     public void closeToRecords() {
         locked(() -> {
             closedToRecords = true;
@@ -246,7 +246,7 @@ public final class TransactionState {
         }
         locked(() -> {
             if (view.phase == IN_TRANSACTION) {
-                facts.noteFailed(TransactionFacts.Failed.UNNUMBERED); // at least
+                facts.noteFailed(TransactionFacts.Failed.UNNUMBERED); // at the least
             }
             failAbortably(TransactionErrors.abortableForRecords(error));
         });
@@ -258,12 +258,12 @@ public final class TransactionState {
         return view;
     }
 
-    /** What is known of the transaction of {@link #view}. */
+    /** Returns what is known about the transaction of {@link #view}. */
     TransactionFacts facts() {
         return facts;
     }
 
-    /** Whether every record of the current transaction, which is not open any more, is in the accumulator. */
+    /** Whether every record of the current transaction, which is no longer open, is in the accumulator. */
     boolean hasAllSends() {
         return closedToRecords || gate.isEmpty();
     }
@@ -272,7 +272,7 @@ public final class TransactionState {
         return closed;
     }
 
-    /** Offsets to commit; the first I/O thread removes them. */
+    /** Returns the offsets to commit; the first I/O thread removes them. */
     Queue<OffsetsCall> offsets() {
         return offsets;
     }
@@ -294,7 +294,7 @@ public final class TransactionState {
 
     private void finish(TransactionPhase expected, TransactionPhase next, RuntimeException reason) {
         locked(() -> {
-            if (view.phase == expected) { // else an error came first
+            if (view.phase == expected) { // otherwise an error came first
                 enter(next, null);
                 if (reason == null) {
                     pending.complete();
@@ -305,7 +305,7 @@ public final class TransactionState {
         });
     }
 
-    /** The transaction can only be aborted. Ignored if there is nothing to abort. */
+    /** Marks the transaction so that it can only be aborted. Ignored if there is nothing to abort. */
     void failAbortably(RuntimeException error) {
         locked(() -> {
             if (view.phase == INITIALIZING) {
@@ -317,7 +317,7 @@ public final class TransactionState {
         });
     }
 
-    /** The producer can only be closed. */
+    /** Marks the producer so that it can only be closed. */
     void failFatally(RuntimeException error) {
         locked(() -> {
             if (view.phase != FATAL_ERROR) {
@@ -334,7 +334,7 @@ public final class TransactionState {
         }
     }
 
-    /** Aborts the open transaction of a closed producer: the application cannot end it any more. */
+    /** Aborts the open transaction of a closed producer, because the application can no longer end it. */
     void abortOnClose() {
         locked(() -> {
             if (view.phase == IN_TRANSACTION || view.phase == ABORTABLE_ERROR) {

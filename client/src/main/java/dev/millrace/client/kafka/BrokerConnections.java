@@ -33,10 +33,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connections of one thread, on kafka-clients' {@link NetworkClient}, which does TLS, SASL, protocol versions and
- * time-outs. The brokers are those of the current image.
+ * The connections of one thread, on kafka-clients' {@link NetworkClient}, which handles TLS, SASL, protocol versions
+ * and time-outs. The brokers are those of the current image.
  *
- * <p><b>Threads:</b> one; {@code wakeup} by any.
+ * <p><b>Threads:</b> one; any thread may call {@code wakeup}.
  */
 public final class BrokerConnections implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(BrokerConnections.class);
@@ -55,7 +55,7 @@ public final class BrokerConnections implements AutoCloseable {
 
     private Throwable handlerFailure;
 
-    /** Makes the network client by {@code open}, which gets what tells it the brokers. */
+    /** Creates the network client through {@code open}, which receives the source of the brokers. */
     public BrokerConnections(
             ClusterImages images, int requestTimeoutMs, Function<MetadataUpdater, NetworkClient> open) {
         this.images = images;
@@ -68,7 +68,7 @@ public final class BrokerConnections implements AutoCloseable {
         return client;
     }
 
-    /** As {@link BrokerLink#onDisconnect}. */
+    /** Does the same as {@link BrokerLink#onDisconnect}. */
     public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {
         onDisconnect = listener;
     }
@@ -79,7 +79,7 @@ public final class BrokerConnections implements AutoCloseable {
         return client.ready(node, nowMs);
     }
 
-    /** The broker for requests that any broker can answer, or null while none can be reached. */
+    /** Returns a broker for requests that any broker can answer, or null while none can be reached. */
     public Node leastLoadedNode(long nowMs) {
         return client.leastLoadedNode(nowMs).node();
     }
@@ -99,7 +99,7 @@ public final class BrokerConnections implements AutoCloseable {
         contacted.forEach(client::disconnect);
     }
 
-    /** Sends a request; what {@code handler} throws makes {@link #poll} throw. */
+    /** Sends a request; an exception of {@code handler} makes {@link #poll} throw. */
     public void send(
             Node node,
             AbstractRequest.Builder<?> request,
@@ -145,9 +145,9 @@ public final class BrokerConnections implements AutoCloseable {
     }
 
     /**
-     * What {@code reading} makes of an answer.
+     * Returns what {@code reading} makes of an answer.
      *
-     * @throws SenselessAnswerException it throws, whatever that is
+     * @throws SenselessAnswerException {@code reading} throws anything
      */
     static <T> T read(Supplier<T> reading) {
         try {
@@ -162,7 +162,7 @@ public final class BrokerConnections implements AutoCloseable {
         return !broker.host().isEmpty() && broker.port() > 0 && broker.port() <= MAX_PORT;
     }
 
-    /** Why there is no response body; null if there is one. */
+    /** Returns why there is no response body; null if there is one. */
     public static KafkaException failureOrNull(ClientResponse response) {
         if (response.authenticationException() != null) {
             return response.authenticationException();
@@ -192,8 +192,9 @@ public final class BrokerConnections implements AutoCloseable {
     }
 
     /**
-     * The network client throws if it cannot read an answer. Then it has forgotten that request and those whose answers
-     * came at the same time, and may take connections for open that are not: all are closed, and all requests are lost.
+     * The network client throws if it cannot read an answer. It has then forgotten that request and those whose answers
+     * came at the same time, and may take closed connections for open. So all connections are closed, and all requests
+     * are lost.
      */
     private void startOver(long nowMs) {
         disconnectAll();

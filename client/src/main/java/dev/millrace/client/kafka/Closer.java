@@ -8,10 +8,10 @@ package dev.millrace.client.kafka;
 public final class Closer {
     private Throwable failure;
 
-    /** A closer to which nothing has failed yet. */
+    /** Creates a closer without a failure so far. */
     public Closer() {}
 
-    /** A closer for the objects made before {@code failure} prevented the next one. */
+    /** Creates a closer for the objects made before {@code failure} prevented the next one. */
     public Closer(Throwable failure) {
         this.failure = failure;
     }
@@ -20,7 +20,7 @@ public final class Closer {
     public void close(AutoCloseable part) {
         try {
             part.close();
-        } catch (Throwable t) { // an Error, too, must not leave the others open
+        } catch (Throwable t) { // an Error must not leave the others open either
             addFailure(t);
         }
     }
@@ -34,7 +34,7 @@ public final class Closer {
         }
     }
 
-    /** The first failure, with the later ones as suppressed exceptions; null if there was none. */
+    /** Returns the first failure, with the later ones as suppressed exceptions; null if there was none. */
     public Throwable failure() {
         return failure;
     }

@@ -16,7 +16,7 @@ import java.util.List;
 import org.apache.kafka.clients.producer.ProducerConfig;
 
 /**
- * gzip, snappy, lz4 and zstd with Kafka's framing, at the configured levels (KIP-390).
+ * Compresses with gzip, snappy, lz4 and zstd, with Kafka's framing, at the configured levels (KIP-390).
  *
  * <p><b>Threads:</b> any.
  */
@@ -29,12 +29,12 @@ final class CompressionCodec implements BatchCodec {
         this.compression = compression;
     }
 
-    /** The codec of {@code compression.type}. */
+    /** Returns the codec of {@code compression.type}. */
     static BatchCodec of(ProducerConfig config) {
         return of(config, CompressionType.forName(config.getString(ProducerConfig.COMPRESSION_TYPE_CONFIG)));
     }
 
-    /** All codecs, in the order of their numbers. */
+    /** Returns all codecs, in the order of their numbers. */
     static List<BatchCodec> all(ProducerConfig config) {
         List<BatchCodec> codecs = new ArrayList<>();
         for (int id = 0; id < CompressionType.values().length; id++) {

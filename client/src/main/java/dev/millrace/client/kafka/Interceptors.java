@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The application's interceptors. What one throws when it is told about a record's outcome is logged, an {@code Error}
- * too; then the next one is told. Without interceptors, callbacks are not wrapped.
+ * The application's interceptors. If one throws when it is told a record's outcome, that is logged, even an {@code
+ * Error}, and the next one is told. Without interceptors, callbacks are not wrapped.
  *
  * <p><b>Threads:</b> any. As in the stock client, many threads call the same interceptors at the same time.
  */
@@ -29,8 +29,8 @@ public final class Interceptors<K, V> {
     }
 
     /**
-     * The record as the last interceptor that did not throw returned it. An exception is logged; an {@code Error} is
-     * thrown.
+     * Returns the record as the last interceptor that did not throw returned it. An exception is logged; an {@code
+     * Error} is thrown.
      */
     public ProducerRecord<K, V> onSend(ProducerRecord<K, V> record) {
         ProducerRecord<K, V> sent = record;
@@ -48,7 +48,10 @@ public final class Interceptors<K, V> {
         return record == null ? null : record.topic();
     }
 
-    /** A callback that tells the interceptors and then {@code callback}; {@code callback} itself if there are none. */
+    /**
+     * Returns a callback that tells the interceptors and then {@code callback}; just {@code callback} if there are
+     * none.
+     */
     public Callback wrap(Callback callback, Headers headers) {
         if (chain.isEmpty()) {
             return callback;
@@ -73,7 +76,7 @@ public final class Interceptors<K, V> {
     }
 
     /**
-     * Tells the interceptors that {@code send} refused a record. Does not throw what they throw.
+     * Tells the interceptors that {@code send} refused a record. Catches what they throw.
      *
      * @param record null if the caller or an interceptor returned null
      * @param partition where the record should have gone, with partition -1 if that is unknown; null if {@code record}
@@ -87,7 +90,7 @@ public final class Interceptors<K, V> {
         }
     }
 
-    /** Read-only: a copy if {@code send} refused the record before its headers became so. */
+    /** Returns read-only headers: a copy if {@code send} refused the record before its headers became read-only. */
     private static Headers headersOf(ProducerRecord<?, ?> record) {
         Headers headers = record == null ? new RecordHeaders() : record.headers();
         if (headers instanceof RecordHeaders own && !own.isReadOnly()) {

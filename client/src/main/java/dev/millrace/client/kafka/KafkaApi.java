@@ -12,7 +12,7 @@ import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.metrics.MetricsReporter;
 
 /**
- * What the public API of the application's kafka-clients has, of that which its oldest versions lack.
+ * Tells which features, missing in the oldest versions, the public API of the application's kafka-clients has.
  *
  * <p><b>Threads:</b> immutable.
  */
@@ -24,7 +24,7 @@ final class KafkaApi {
     /** Whether plugins can have metrics of their own: since 4.1 (KIP-877). */
     private static final boolean HAS_MONITORABLE = isPresent("org.apache.kafka.common.metrics.Monitorable");
 
-    /** A key of 3.9 only. */
+    /** A key that only 3.9 has. */
     private static final String AUTO_INCLUDE_JMX_REPORTER = "auto.include.jmx.reporter";
 
     private KafkaApi() {}
@@ -34,7 +34,7 @@ final class KafkaApi {
         return HAS_HEADERS_IN_ACKNOWLEDGEMENT;
     }
 
-    /** Tells an interceptor a record's outcome, as the producer of its version would. */
+    /** Tells an interceptor a record's outcome as the producer of its version would. */
     static void acknowledge(
             ProducerInterceptor<?, ?> interceptor, RecordMetadata metadata, Exception error, Headers headers) {
         if (HAS_HEADERS_IN_ACKNOWLEDGEMENT) {
@@ -48,7 +48,7 @@ final class KafkaApi {
      * Gives a plugin its metrics, if it is {@code Monitorable}.
      *
      * @param key the configuration key of the plugin
-     * @return what closes the plugin, and removes its metrics
+     * @return an object that closes the plugin and removes its metrics
      */
     static AutoCloseable withMetrics(AutoCloseable plugin, Metrics metrics, String key) {
         return HAS_MONITORABLE ? Plugin.wrapInstance(plugin, metrics, key) : plugin;

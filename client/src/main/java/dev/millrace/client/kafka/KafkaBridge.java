@@ -33,7 +33,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one producer needs from Kafka's internals: clock, metrics, network, codec, the application's plugins.
+ * The parts of Kafka's internals that one producer needs: clock, metrics, network, codec, the application's plugins.
  *
  * <p><b>Threads:</b> built and closed by one thread each; in between any thread reads.
  */
@@ -86,18 +86,18 @@ public final class KafkaBridge implements AutoCloseable {
         return transactions;
     }
 
-    /** Milliseconds on a clock that changes of the wall clock do not move. */
+    /** Returns milliseconds on a clock that changes of the wall clock do not affect. */
     public long nowMs() {
         return time.milliseconds();
     }
 
-    /** What {@link #nowMs} was half a millisecond ago. */
+    /** Returns the value of {@link #nowMs} half a millisecond ago. */
     public long halfMillisecondAgo() {
         return time.millisecondsBefore(HALF_MS_IN_NS);
     }
 
     /**
-     * The addresses of {@code bootstrap.servers}.
+     * Returns the addresses of {@code bootstrap.servers}.
      *
      * @throws org.apache.kafka.common.config.ConfigException none of them can be resolved
      */
@@ -122,17 +122,17 @@ public final class KafkaBridge implements AutoCloseable {
         return new NetworkBrokerLink(config, this, images, ioThread);
     }
 
-    /** The codec of {@code compression.type}. */
+    /** Returns the codec of {@code compression.type}. */
     public BatchCodec codec() {
         return CompressionCodec.of(config);
     }
 
-    /** All codecs, by their numbers in the attributes of a batch. */
+    /** Returns all codecs, by their numbers in the attributes of a batch. */
     public List<BatchCodec> allCodecs() {
         return CompressionCodec.all(config);
     }
 
-    /** The stock producer's own metrics. */
+    /** Returns the stock producer's own metrics. */
     public ProducerSensors sensors() {
         return sensors;
     }
@@ -141,13 +141,13 @@ public final class KafkaBridge implements AutoCloseable {
         return telemetry;
     }
 
-    /** Adds the metrics about memory, and those that only Millrace has. */
+    /** Adds the metrics about memory and those that only Millrace has. */
     public void registerMetrics(AppendCounters counters, BufferPool memory, ClusterImages images) {
         sensors.registerMemory(memory);
         MillraceMetrics.register(metrics, counters, memory, images);
     }
 
-    /** A view of all metrics. */
+    /** Returns a view of all metrics. */
     public Map<MetricName, ? extends Metric> metrics() {
         return Collections.unmodifiableMap(metrics.metrics());
     }
@@ -200,7 +200,7 @@ public final class KafkaBridge implements AutoCloseable {
         }
     }
 
-    /** The partition to which the stock client sends records with this key: murmur2 without the sign bit, modulo. */
+    /** Returns the partition that the stock client chooses for this key: murmur2 without the sign bit, modulo. */
     public static int partitionForKey(byte[] key, int partitions) {
         return Utils.toPositive(Utils.murmur2(key)) % partitions;
     }

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The version of {@code kafka-clients} that the application has. Only its public API is used, so versions that are
- * newer than this one work as well; in older ones something is missing.
+ * The version of {@code kafka-clients} that the application has. Only its public API is used, so newer versions work as
+ * well; older ones lack something.
  *
  * <p><b>Threads:</b> any.
  */
@@ -22,7 +22,7 @@ public final class KafkaVersion {
     private static final KafkaVersion OLDEST = new KafkaVersion(3, 9, "3.9");
     private static final KafkaVersion NEWEST_TESTED = new KafkaVersion(4, 4, "4.4");
 
-    /** Major and minor number, and what follows them: a patch number, a vendor's name. */
+    /** Major and minor number, and what follows them, such as a patch number or a vendor's name. */
     private static final Pattern FORMAT = Pattern.compile("(\\d+)\\.(\\d+).*");
 
     /** Confluent's 7.9.0-ccs is Kafka's 3.9.0, and so on. */
@@ -41,7 +41,7 @@ public final class KafkaVersion {
     }
 
     /**
-     * Checks the version on the class path. Logs a line if it is newer than all that were tested.
+     * Checks the version on the class path. Logs a line if it is newer than every tested version.
      *
      * @throws KafkaException it is too old
      */
@@ -56,7 +56,7 @@ public final class KafkaVersion {
         }
     }
 
-    /** Null if {@code stated} is not a version. */
+    /** Returns the version; null if {@code stated} is not a version. */
     static KafkaVersion parse(String stated) {
         Matcher matcher = FORMAT.matcher(stated);
         if (!matcher.matches()) {
@@ -80,7 +80,7 @@ public final class KafkaVersion {
         return major != other.major ? major < other.major : minor < other.minor;
     }
 
-    /** The version that the jar with the public API states. */
+    /** Returns the version that the jar with the public API states. */
     private static String statedOnClassPath() {
         Properties version = new Properties();
         try (InputStream in = Producer.class.getResourceAsStream("/kafka/kafka-version.properties")) {

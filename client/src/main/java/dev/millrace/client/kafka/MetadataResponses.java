@@ -26,13 +26,13 @@ final class MetadataResponses {
     private static final Logger log = LoggerFactory.getLogger(MetadataResponses.class);
     private static final int[] NO_BROKERS = {};
 
-    /** More than any topic has: an image of them would use up the memory. */
+    /** A number that no topic has: an image of so many partitions would use up the memory. */
     private static final int TOO_MANY_PARTITIONS = 1_000_000;
 
     private MetadataResponses() {}
 
     /**
-     * The delta for a response; {@code complete} if the request named all topics in use.
+     * Returns the delta for a response; {@code complete} if the request named all topics in use.
      *
      * @throws IllegalArgumentException the response makes no sense
      */
@@ -45,7 +45,7 @@ final class MetadataResponses {
                 throw new IllegalArgumentException("A topic has no name; its id is " + topic.topicId());
             }
             Errors error = Errors.forCode(topic.errorCode());
-            if (error == Errors.NONE && topic.partitions().isEmpty()) { // a topic that is being made or deleted
+            if (error == Errors.NONE && topic.partitions().isEmpty()) { // a topic that is being created or deleted
                 errors.put(topic.name(), Errors.LEADER_NOT_AVAILABLE.exception());
             } else if (error == Errors.NONE) {
                 topics.add(image(topic, assignments));
@@ -56,7 +56,7 @@ final class MetadataResponses {
         return new ClusterDelta(response.clusterId(), connectable(response.brokers()), topics, errors, complete);
     }
 
-    /** The others are left out, so that their partitions have no leader, and those of all other brokers go on. */
+    /** Leaves out other brokers, so that only their partitions have no leader and all others continue. */
     private static List<Node> connectable(Collection<Node> brokers) {
         List<Node> connectable = new ArrayList<>();
         for (Node broker : brokers) {
@@ -69,7 +69,7 @@ final class MetadataResponses {
         return connectable;
     }
 
-    /** As in the stock client: exceptions that can name topics name this one. */
+    /** As in the stock client, exceptions that can name topics name this one. */
     private static ApiException exception(Errors error, String topic) {
         return switch (error) {
             case TOPIC_AUTHORIZATION_FAILED -> new TopicAuthorizationException(topic);
@@ -78,7 +78,7 @@ final class MetadataResponses {
         };
     }
 
-    /** Topics of equal assignment share its replicas. */
+    /** Topics with equal assignments share the replicas. */
     private static TopicImage image(MetadataResponseTopic topic, Map<Replicas, Replicas> assignments) {
         int partitions = 0;
         for (MetadataResponsePartition partition : topic.partitions()) {
@@ -93,7 +93,7 @@ final class MetadataResponses {
         int[][] all = new int[partitions][];
         int[][] inSync = new int[partitions][];
         int[][] offline = new int[partitions][];
-        Arrays.fill(leaders, TopicImage.NO_LEADER); // also for partitions that the response leaves out
+        Arrays.fill(leaders, TopicImage.NO_LEADER); // also for partitions missing from the response
         Arrays.fill(leaderEpochs, -1);
         Arrays.fill(all, NO_BROKERS);
         Arrays.fill(inSync, NO_BROKERS);

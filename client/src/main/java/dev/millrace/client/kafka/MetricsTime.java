@@ -4,8 +4,8 @@ import dev.millrace.kafka.common.utils.Time;
 import java.util.function.Supplier;
 
 /**
- * The producer's clock as the {@code Time} of the application's kafka-clients, which the public constructors of
- * {@code Metrics} ask for.
+ * The producer's clock as the {@code Time} of the application's kafka-clients, which the public constructors of {@code
+ * Metrics} require.
  *
  * <p><b>Threads:</b> any.
  */

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * A clock for Kafka's network layer that changes of the wall clock do not move: it starts at the wall clock's time and
- * adds the elapsed nanoseconds.
+ * A clock for Kafka's network layer that changes of the wall clock do not affect: it starts at the wall clock's time
+ * and adds the elapsed nanoseconds.
  *
  * <p><b>Threads:</b> any.
  */
@@ -21,7 +21,7 @@ public final class MonotonicTime implements Time {
         return millisecondsBefore(0);
     }
 
-    /** What {@link #milliseconds} was so many nanoseconds ago. */
+    /** Returns the value of {@link #milliseconds} this many nanoseconds ago. */
     long millisecondsBefore(long ns) {
         return startMs + Math.floorDiv(System.nanoTime() - startNs - ns, NS_PER_MS);
     }

@@ -29,9 +29,10 @@ import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
 
 /**
- * {@link BrokerLink} on kafka-clients' {@link NetworkClient}, which does TLS, SASL, protocol versions and time-outs.
+ * Implements {@link BrokerLink} on kafka-clients' {@link NetworkClient}, which handles TLS, SASL, protocol versions and
+ * time-outs.
  *
- * <p><b>Threads:</b> its I/O thread; {@code wakeup} by any.
+ * <p><b>Threads:</b> its I/O thread; any thread may call {@code wakeup}.
  */
 final class NetworkBrokerLink implements BrokerLink {
     private static final String METRIC_GROUP = "producer";

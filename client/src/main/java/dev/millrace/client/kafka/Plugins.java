@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The application's objects: partitioner, serializers and interceptors. They are made and configured by the
- * configuration, get metrics if they are {@code Monitorable} (KIP-877) and the cluster's id if they listen for it, and
- * are closed.
+ * The application's objects: partitioner, serializers and interceptors. This class creates and configures them from the
+ * configuration, gives them metrics if they are {@code Monitorable} (KIP-877) and the cluster's id if they listen for
+ * it, and closes them.
  *
  * <p><b>Threads:</b> built by one thread, then read by all; {@link #closeWith} once.
  */
@@ -31,7 +31,7 @@ public final class Plugins<K, V> {
     private final Serializer<V> valueSerializer;
     private final Interceptors<K, V> interceptors;
 
-    /** Makes serializers that are null from {@code config}; others must be configured. */
+    /** Creates serializers that are null from {@code config}; others must be configured. */
     Plugins(
             ProducerConfig config,
             Metrics metrics,
@@ -96,7 +96,7 @@ public final class Plugins<K, V> {
         }
     }
 
-    /** Adds an object to those to close, so that it is closed even if the next one cannot be made. */
+    /** Registers an object for closing, so that it is closed even if the next one cannot be created. */
     private <T extends AutoCloseable> T closeLater(T plugin) {
         if (plugin != null) {
             parts.add(plugin);
@@ -112,7 +112,7 @@ public final class Plugins<K, V> {
         return plugin;
     }
 
-    /** Null if the application has none. */
+    /** Returns the partitioner; null if the application has none. */
     public Partitioner partitioner() {
         return partitioner;
     }

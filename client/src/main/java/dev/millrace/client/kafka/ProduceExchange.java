@@ -87,13 +87,13 @@ final class ProduceExchange {
                 : ProduceRequest.builder(data, protocol.isExplicit());
     }
 
-    /** Hands over an answer for each batch, whatever the response is. */
+    /** Passes on an answer for each batch, whatever the response is. */
     void handleResponse(ClientResponse response, ProduceHandler handler) {
         KafkaException failure = BrokerConnections.failureOrNull(response);
         if (failure != null) {
             ApiException error = failure instanceof ApiException api ? api : new UnknownServerException(failure);
             handler.onAnswers(sameForAll(error), List.of(), List.of());
-        } else if (!response.hasResponse()) { // acks=0: written to the socket is all there will be
+        } else if (!response.hasResponse()) { // acks=0: no more than the write to the socket is known
             handler.onAnswers(sameForAll(null), List.of(), List.of());
         } else {
             handleBody((ProduceResponse) response.responseBody(), handler);
@@ -143,7 +143,7 @@ final class ProduceExchange {
     }
 
     private static ProduceAnswer answer(FinishedBatch batch, PartitionProduceResponse partition) {
-        if (partition == null) { // whether it was written is unknown, as if the answer were lost
+        if (partition == null) { // whether it was written is unknown, as if the answer had been lost
             ApiException missing = new NetworkException("The broker's answer does not mention " + batch.partition());
             return new ProduceAnswer(batch, missing, -1, -1);
         }
@@ -155,7 +155,7 @@ final class ProduceExchange {
         return new ProduceAnswer(batch, exception, recordErrors(partition, error), -1, -1);
     }
 
-    /** Why the broker refuses some records, by their index. A single one gets the class of the batch's error. */
+    /** Returns why the broker refuses some records, by index. A single one gets the class of the batch's error. */
     private static Map<Integer, ApiException> recordErrors(PartitionProduceResponse partition, Errors error) {
         Map<Integer, ApiException> byIndex = new HashMap<>();
         for (BatchIndexAndErrorMessage refused : partition.recordErrors()) {

@@ -26,8 +26,8 @@ import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 
 /**
- * Asks a broker how long it remembers a producer, then what it remembers of some (KIP-664). A broker that does not tell
- * the first, because it is too old or the producer may not know, is taken to have the default of Kafka.
+ * Asks a broker how long it remembers a producer, then what it remembers of some (KIP-664). If a broker does not tell
+ * the first, because it is too old or the producer is not permitted to know, Kafka's default is assumed.
  *
  * <p><b>Threads:</b> one I/O thread.
  */

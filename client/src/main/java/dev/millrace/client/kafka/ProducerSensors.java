@@ -115,12 +115,12 @@ public final class ProducerSensors implements SenderMetrics, AutoCloseable {
         requestsInFlight.add(inFlight);
     }
 
-    /** Removes what {@link #addInFlight} added: the connections are closed. */
+    /** Removes what {@link #addInFlight} added, because the connections are closed. */
     void removeInFlight(IntSupplier inFlight) {
         requestsInFlight.remove(inFlight);
     }
 
-    /** The network client records in it for how many milliseconds brokers throttle. */
+    /** Returns the sensor in which the network client records for how many milliseconds brokers throttle. */
     Sensor throttleTime() {
         return throttleTime;
     }
@@ -151,7 +151,7 @@ public final class ProducerSensors implements SenderMetrics, AutoCloseable {
     /** A produce request was answered. */
     void onLatency(String node, long latencyMs) {
         requestTime.record((double) latencyMs);
-        Sensor ofNode = metrics.getSensor("node-" + node + ".latency"); // the selector's, which removes it
+        Sensor ofNode = metrics.getSensor("node-" + node + ".latency"); // the selector owns and removes it
         if (ofNode != null) {
             ofNode.record((double) latencyMs);
         }

@@ -5,21 +5,21 @@ import dev.millrace.kafka.common.protocol.ApiKeys;
 /**
  * The classes of Kafka's protocol, one or more for each request and each response: some 500, which the JVM initializes
  * together, at the first use of {@link ApiKeys}. That takes a third of the time from a producer's constructor to its
- * first acknowledged record, so a thread of its own does it while the constructor does the rest.
+ * first acknowledged record, so a separate thread does it while the constructor does the rest.
  *
  * <p><b>Threads:</b> any.
  * <p><b>Ordering:</b> no thread uses a class of the protocol before {@link #awaitLoaded}. Two threads that initialize
- * classes which need each other could wait for each other for ever (JLS 12.4.2).
+ * classes which need each other could wait for each other forever (JLS 12.4.2).
  */
 public final class ProtocolClasses {
     private ProtocolClasses() {}
 
-    /** Its class is initialized by the first thread that asks for it. */
+    /** The first thread that asks for this class initializes it. */
     private static final class Loading {
         static final Thread THREAD = start();
 
         private static Thread start() {
-            // Not a lambda: the JVM prepares for its first one, on the thread that this is to relieve.
+            // A lambda is avoided because the JVM would set up its first one on the thread that this should relieve.
             Thread thread = new Thread(null, null, "millrace-protocol-classes", 0, false) {
                 @Override
                 public void run() {
@@ -39,17 +39,17 @@ public final class ProtocolClasses {
             try {
                 Class.forName(ApiKeys.class.getName());
             } catch (ClassNotFoundException | LinkageError e) {
-                // Whoever uses them gets an error with this one as its cause.
+                // A thread that uses the classes gets an error with this one as its cause.
             }
         }
     }
 
-    /** Starts to load them, unless that was done before. Does not block. */
+    /** Starts loading them, unless that was done before. Does not block. */
     public static void beginToLoad() {
         Loading.THREAD.getName();
     }
 
-    /** Blocks until they are loaded. An interrupt does not end that, but stays set. */
+    /** Blocks until they are loaded. An interrupt does not end the wait, but its flag remains set. */
     static void awaitLoaded() {
         boolean interrupted = false;
         while (Loading.THREAD.isAlive()) {

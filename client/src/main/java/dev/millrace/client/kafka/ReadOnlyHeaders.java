@@ -8,14 +8,14 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 /**
  * Makes a record's headers read-only, as {@code RecordHeaders.setReadOnly} does, but without the full fence after its
  * volatile store. With the fence, the read of the batch's tail, which another core may have written last, starts only
- * after the fence; that costs 7 % of the throughput of 32 threads, and 2 % of a single one.
+ * after the fence; this costs 7 % of the throughput of 32 threads, and 2 % of that of a single one.
  *
  * <p><b>Threads:</b> any.
  * <p><b>Ordering:</b> a release store. The calling thread sees it at once; so does each thread that gets the headers
  * from that thread through anything that orders memory.
  */
 public final class ReadOnlyHeaders {
-    /** Null if this version of kafka-clients has no such field, or does not allow access to it. */
+    /** The field's handle; null if this version of kafka-clients has no such field or does not allow access to it. */
     private static final VarHandle READ_ONLY = readOnly();
 
     private ReadOnlyHeaders() {}
@@ -34,7 +34,7 @@ public final class ReadOnlyHeaders {
         return READ_ONLY != null;
     }
 
-    /** Makes {@code headers} read-only if they are Kafka's {@code RecordHeaders}; no others can be made so. */
+    /** Makes {@code headers} read-only if they are Kafka's {@code RecordHeaders}; no others can be. */
     public static void markReadOnly(Headers headers) {
         if (headers.getClass() == RecordHeaders.class && isWithoutFence()) {
             READ_ONLY.setRelease((RecordHeaders) headers, true);

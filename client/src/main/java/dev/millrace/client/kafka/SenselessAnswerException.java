@@ -1,7 +1,7 @@
 package dev.millrace.client.kafka;
 
 /**
- * An answer can be read, but makes no sense. A handler that throws it before it has told anybody anything is told that
+ * An answer can be read but makes no sense. A handler that throws this before it has passed on any result is told that
  * the answer was lost.
  */
 final class SenselessAnswerException extends RuntimeException {

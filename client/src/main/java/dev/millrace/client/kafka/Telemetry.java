@@ -26,7 +26,7 @@ public final class Telemetry {
     private final Time time;
     private final int requestTimeoutMs;
 
-    /** Until then, in milliseconds, closing waits for the last push. */
+    /** The time, in milliseconds, until which closing waits for the last push. */
     private volatile long lastPushByMs = Long.MIN_VALUE;
 
     Telemetry(ProducerConfig config, Time time) {
@@ -42,19 +42,19 @@ public final class Telemetry {
         }
     }
 
-    /** The reporter that must be told about all metrics. */
+    /** Returns the reporter that must be told about all metrics. */
     Optional<MetricsReporter> reporter() {
         return reporter.map(MetricsReporter.class::cast);
     }
 
-    /** Makes the requests that the network client sends; null if nothing is pushed. */
+    /** Returns the sender that builds the network client's requests; null if nothing is pushed. */
     ClientTelemetrySender sender() {
         return reporter.map(ClientTelemetryReporter::telemetrySender).orElse(null);
     }
 
     /**
-     * The id under which the brokers know this producer. Blocks until they have assigned one; null after
-     * {@code timeout}.
+     * Returns the id under which the brokers know this producer. Blocks until they have assigned one; null after {@code
+     * timeout}.
      *
      * @throws IllegalArgumentException the timeout is negative
      * @throws IllegalStateException {@code enable.metrics.push} is false
@@ -82,7 +82,8 @@ public final class Telemetry {
     public void beginClose() {
         reporter.ifPresent(on -> {
             if (hasSubscription(on)) {
-                // Before it is due: the I/O thread may send it at once, and must wait for its answer then.
+                // This is set before the push is due: the I/O thread may send it at once, and must then wait for its
+                // answer.
                 lastPushByMs = time.milliseconds() + requestTimeoutMs;
             }
             on.initiateClose();
@@ -103,7 +104,7 @@ public final class Telemetry {
     }
 
     /**
-     * Without a subscription kafka-clients' sender is always due but sends nothing: waiting for it would be in vain.
+     * Without a subscription kafka-clients' sender is always due but sends nothing, so waiting for it would be useless.
      */
     private static boolean hasSubscription(ClientTelemetryReporter reporter) {
         try {

@@ -17,7 +17,7 @@ final class TransactionProtocol {
         this.timeoutMs = config.getInt(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG);
     }
 
-    /** Null for a producer without transactions. */
+    /** Returns the id; null for a producer without transactions. */
     String transactionalId() {
         return transactionalId;
     }
@@ -26,7 +26,7 @@ final class TransactionProtocol {
         return timeoutMs;
     }
 
-    /** Whether partitions must be added before writes to them; then the newer versions of requests must not be used. */
+    /** Whether partitions must be added before writes to them; if so, newer versions of requests must not be used. */
     boolean isExplicit() {
         return transactionalId != null && explicit;
     }

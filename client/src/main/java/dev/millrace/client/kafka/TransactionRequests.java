@@ -42,7 +42,7 @@ import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.GroupAuthorizationException;
 
 /**
- * {@link TransactionLink} on kafka-clients' request and response classes.
+ * Implements {@link TransactionLink} on kafka-clients' request and response classes.
  *
  * <p><b>Threads:</b> one I/O thread.
  */
@@ -208,7 +208,7 @@ final class TransactionRequests implements TransactionLink {
                 nowMs);
     }
 
-    /** What an answer says. */
+    /** The content of an answer. */
     private record Told<T>(T answer, KafkaException error) {}
 
     @SuppressWarnings("unchecked") // each kind of request has one class of responses
@@ -237,7 +237,7 @@ final class TransactionRequests implements TransactionLink {
         return node;
     }
 
-    /** @throws SenselessAnswerException that is no id */
+    /** @throws SenselessAnswerException the numbers are not a valid id */
     static ProducerId given(long producerId, short epoch) {
         if (producerId < 0 || epoch < 0) {
             throw new SenselessAnswerException("A producer cannot have the id " + producerId + ", epoch " + epoch);
@@ -245,7 +245,7 @@ final class TransactionRequests implements TransactionLink {
         return new ProducerId(producerId, epoch);
     }
 
-    /** A partition that is not mentioned must not be taken for one that is not refused. */
+    /** Checks the partitions: one that is not mentioned must not be taken for one that is not refused. */
     private static Map<TopicPartition, ApiException> refused(
             Map<TopicPartition, Errors> errors, Collection<TopicPartition> asked, String group) {
         if (errors == null || !errors.keySet().containsAll(asked)) {
@@ -260,7 +260,7 @@ final class TransactionRequests implements TransactionLink {
         return refused;
     }
 
-    /** Null for no error. An exception that can name the group names it. */
+    /** Returns the exception; null for no error. An exception that can name the group names it. */
     private static ApiException exception(Errors error, String message, String group) {
         return switch (error) {
             case NONE -> null;

@@ -44,7 +44,7 @@ public final class BufferPool {
     private final MemoryWaiters waiters;
 
     /**
-     * A pool with all of its memory free.
+     * Creates a pool with all of its memory free.
      *
      * @param total bytes
      * @param batchSize bytes of a usual batch
@@ -59,9 +59,9 @@ public final class BufferPool {
     }
 
     /**
-     * How many bytes to {@link #acquire} for the next batch. If the partition's fair share of the free memory allows it,
-     * the largest that the batch may become, or else {@code batch.size}; otherwise what the partition's last batches
-     * needed.
+     * Returns how many bytes to {@link #acquire} for the next batch: the largest that the batch may become, or else
+     * {@code batch.size}, if the partition's fair share of the free memory allows it; otherwise what the partition's
+     * last batches needed.
      *
      * @param usual bytes that the partition's last batches needed
      * @param most the largest that the batch may become, bytes
@@ -83,31 +83,31 @@ public final class BufferPool {
     }
 
     /**
-     * How many bytes {@link #acquire} takes: the size of the smallest buffers that are used again and hold {@code size}
-     * bytes, or just these if there are none.
+     * Returns how many bytes {@link #acquire} takes: the size of the smallest reusable buffers that hold {@code size}
+     * bytes, or exactly {@code size} if there are none.
      */
     public int reusableSize(int size) {
         return freeBuffers.sizeAtLeast(size);
     }
 
-    /** Bytes that each partition in use, and one more, could take now. */
+    /** Returns the bytes that each partition in use, and one more, could take now. */
     private long fairShare() {
         long free = available.get() - waiters.bytesWanted();
         return free / PLANNED_DIVISOR / (partitionsInUse() + 1);
     }
 
-    /** How many partitions have a batch that no I/O thread has taken yet. */
+    /** Returns how many partitions have a batch that no I/O thread has taken yet. */
     public int partitionsInUse() {
         return partitionsInUse.get();
     }
 
-    /** So many more partitions have such a batch, or fewer if negative. */
+    /** Notes that this many more partitions have such a batch, or fewer if negative. */
     public void addPartitionsInUse(int change) {
         partitionsInUse.addAndGet(change);
     }
 
     /**
-     * A buffer of {@code size} bytes, or a little more.
+     * Returns a buffer of {@code size} bytes, or a little more.
      *
      * @param maxBlockMs how long to wait for memory, milliseconds
      * @param stillNeeded called while waiting
@@ -142,8 +142,8 @@ public final class BufferPool {
 
     /**
      * Moves a batch that became smaller into a smaller buffer, if that gives back at least half of its memory, and
-     * memory is scarce or the buffer larger than {@code batch.size}. Needs no further memory: the smaller buffer's part
-     * of it is taken from the larger one's.
+     * memory is scarce or the buffer is larger than {@code batch.size}. Needs no further memory: the smaller buffer's
+     * part of it is taken from the larger one's.
      *
      * @param used how many bytes, from the start, are copied
      */
@@ -160,13 +160,13 @@ public final class BufferPool {
         return smaller;
     }
 
-    /** Gives back what {@link #acquire} returned. */
+    /** Returns to the pool what {@link #acquire} returned. */
     public void release(byte[] buffer) {
         release(buffer, buffer.length);
     }
 
     /**
-     * Gives memory back.
+     * Returns memory to the pool.
      *
      * @param reserved bytes to give back; not the buffer's length if the batch was split
      */
@@ -186,7 +186,7 @@ public final class BufferPool {
         return true;
     }
 
-    /** Gives back what {@link #tryReserve} took. */
+    /** Returns to the pool what {@link #tryReserve} took. */
     public void unreserve(long size) {
         giveBack(size);
     }
@@ -200,8 +200,7 @@ public final class BufferPool {
     }
 
     /**
-     * Takes memory only if the rest is enough for all waiters: then joining them would only keep the queue from
-     * emptying.
+     * Takes memory only if the rest is enough for all waiters: joining them would only keep the queue from emptying.
      */
     private boolean tryReserveUnclaimed(int size) {
         return takeLeaving(size, waiters.bytesWanted());
@@ -240,12 +239,12 @@ public final class BufferPool {
         waiters.setWaitListener(listener);
     }
 
-    /** How many threads wait for memory. */
+    /** Returns how many threads wait for memory. */
     public int waitingThreads() {
         return waiters.count();
     }
 
-    /** Bytes that no batch uses. */
+    /** Returns the bytes that no batch uses. */
     public long available() {
         return available.get();
     }

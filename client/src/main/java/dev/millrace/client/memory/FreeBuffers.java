@@ -10,15 +10,15 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Free buffers, for the next batches. They have a few sizes: {@code batch.size}; 1/2, 1/4, … of it for partitions with
- * little traffic; and 5/4, 6/4, … of it for batches that compression will make smaller.
+ * Free buffers for the next batches. They come in a few sizes: {@code batch.size}; 1/2, 1/4, … of it for partitions
+ * with little traffic; and 5/4, 6/4, … of it for batches that compression will make smaller.
  *
  * <p><b>Threads:</b> any, without a lock.
  * <p><b>Ordering:</b> {@code bytes} is increased before a buffer is added and decreased after one is taken, so it is
  * never less than the bytes in the queues.
  */
 final class FreeBuffers {
-    /** The memory that smaller buffers would save is not worth the additional requests. */
+    /** The smallest size: the memory that smaller buffers would save is not worth the additional requests. */
     private static final int MIN_SIZE = 1 << 10;
 
     /** A batch may have at most 16 times {@code batch.size} before compression. */
@@ -30,7 +30,7 @@ final class FreeBuffers {
     private final List<Deque<byte[]>> queues = new ArrayList<>();
     private final AtomicLong bytes = new AtomicLong();
 
-    /** Empty; its buffers will be no larger than {@code total}. */
+    /** Creates an empty set, whose buffers will be no larger than {@code total}. */
     FreeBuffers(long total, int batchSize) {
         SortedSet<Integer> sorted = new TreeSet<>();
         for (int size = batchSize / 2; size >= MIN_SIZE; size /= 2) {
@@ -50,14 +50,14 @@ final class FreeBuffers {
         }
     }
 
-    /** The smallest of the sizes that is not less than this one; this one itself if there is none. */
+    /** Returns the smallest of the sizes that is not less than this one; this one itself if there is none. */
     int sizeAtLeast(int size) {
         int found = Arrays.binarySearch(sizes, size);
         int next = -found - 1;
         return found >= 0 || next == sizes.length ? size : sizes[next];
     }
 
-    /** The largest of the sizes that is not more than this one; the smallest of all if there is none. */
+    /** Returns the largest of the sizes that is not more than this one; the smallest of all if there is none. */
     int sizeAtMost(int size) {
         int found = Arrays.binarySearch(sizes, size);
         return found >= 0 ? size : sizes[Math.max(0, -found - 2)];
@@ -76,7 +76,7 @@ final class FreeBuffers {
         return buffer;
     }
 
-    /** Adds the buffer if it has one of the sizes, and there is memory to list it; or else it is garbage. */
+    /** Keeps the buffer if it has one of the sizes and there is memory to list it; otherwise it is garbage. */
     void add(byte[] buffer) {
         int found = Arrays.binarySearch(sizes, buffer.length);
         if (found >= 0) {

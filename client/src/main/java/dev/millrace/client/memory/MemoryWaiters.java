@@ -25,9 +25,10 @@ final class MemoryWaiters {
     private final SignalLock lock = new SignalLock();
 
     /**
-     * Those who wait are linked to each other, so that the queue needs no memory of its own: an ArrayDeque that cannot
-     * grow looks empty after that. Each waits for a condition of the lock, so that those who are signalled go on one
-     * after the other: woken all at once, as by {@code LockSupport.unpark}, 32 threads send a third fewer records.
+     * The first of the waiters, which are linked to each other so that the queue needs no memory of its own: an
+     * ArrayDeque that cannot grow looks empty afterwards. Each waits for a condition of the lock, so that signalled
+     * threads continue one after the other: if all are woken at once, as by {@code LockSupport.unpark}, 32 threads send
+     * a third fewer records.
      */
     private Waiter first;
 
@@ -57,7 +58,7 @@ final class MemoryWaiters {
         waitListener = listener;
     }
 
-    /** How many threads wait. */
+    /** Returns how many threads wait. */
     int count() {
         lock.lock();
         try {
@@ -67,12 +68,12 @@ final class MemoryWaiters {
         }
     }
 
-    /** Bytes that all waiters need. */
+    /** Returns the bytes that all waiters need. */
     long bytesWanted() {
         return bytesWanted.get();
     }
 
-    /** Bytes that the first waiter needs; 0 if no thread waits. */
+    /** Returns the bytes that the first waiter needs; 0 if no thread waits. */
     int bytesForFirst() {
         return bytesForFirst;
     }
@@ -169,9 +170,7 @@ final class MemoryWaiters {
         return waitedNs;
     }
 
-    /**
-     * Wakes waiters that need no memory any more because another thread opened the batch that they would have opened.
-     */
+    /** Wakes waiters that no longer need memory because another thread opened the batch that they would have opened. */
     void wakeNoLongerNeeding() {
         lock.lock();
         try {
@@ -221,7 +220,7 @@ final class MemoryWaiters {
         private final Condition turn;
         private final BooleanSupplier stillNeeded;
 
-        /** Null in the last one. */
+        /** The next waiter; null in the last one. */
         private Waiter next;
 
         Waiter(int size, Condition turn, BooleanSupplier stillNeeded) {

@@ -5,9 +5,9 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A lock whose conditions can be signalled, and which can be had, when the heap is used up. With a {@code ReentrantLock}
- * the first signal allocates the queue of the threads that go on; without heap it throws, and the thread that it was for
- * waits for ever.
+ * A lock that can be acquired, and whose conditions can be signalled, when the heap is used up. With a {@code
+ * ReentrantLock} the first signal allocates the queue of the signalled threads; without heap it throws, and the thread
+ * that it was for waits forever.
  *
  * <p><b>Threads:</b> any. Not reentrant.
  */
@@ -19,7 +19,7 @@ final class SignalLock extends AbstractQueuedSynchronizer {
         allocateQueue();
     }
 
-    /** A thread that waits in vain for the lock allocates it. */
+    /** A thread that waits in vain for the lock allocates the queue. */
     private void allocateQueue() {
         boolean isInterrupted = Thread.interrupted();
         acquire(1);
@@ -41,7 +41,7 @@ final class SignalLock extends AbstractQueuedSynchronizer {
         acquireInterruptibly(1);
     }
 
-    /** Waits for the lock. If another thread has it, that needs memory, which may come back. */
+    /** Waits for the lock. If another thread has it, that needs memory, which may become free. */
     void lock() {
         while (true) {
             try {

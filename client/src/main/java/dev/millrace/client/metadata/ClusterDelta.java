@@ -25,7 +25,7 @@ public record ClusterDelta(
     /**
      * A new leader that a broker named in a produce response, in which it refused a batch (KIP-951).
      *
-     * @param topicId id of the topic that the batch was sent to; a new topic may have the same name by now
+     * @param topicId id of the topic that the batch was sent to; the topic may have been created again since
      */
     public record LeaderHint(String topic, Uuid topicId, int partition, int leader, int leaderEpoch) {}
 }

@@ -13,8 +13,8 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
 
 /**
- * Everything that the producer knows about the cluster at one moment. An image shares with the one before all topics
- * and brokers that did not change, so that a change costs what it touches, not what is known.
+ * Everything that the producer knows about the cluster at one moment. An image shares all unchanged topics and brokers
+ * with the previous one, so the cost of a change depends on what it touches, not on what is known.
  *
  * <p><b>Threads:</b> immutable, except for the topic indexes, which all images of a producer share and which only grow:
  * only {@link ClusterImages} makes and publishes the next version, under its lock.
@@ -26,7 +26,7 @@ public final class ClusterImage {
     private final NameTrie topics;
     private final NameTrie missing;
 
-    /** Shared by all images of a producer. */
+    /** All images of a producer share this. */
     private final TopicIndexes indexes;
 
     private ClusterImage(
@@ -44,7 +44,7 @@ public final class ClusterImage {
         this.indexes = indexes;
     }
 
-    /** The image before the first metadata response: bootstrap servers under negative ids, no topics. */
+    /** Returns the image before the first metadata response: bootstrap servers under negative ids, no topics. */
     public static ClusterImage bootstrap(List<InetSocketAddress> servers) {
         Map<Integer, Node> nodes = new HashMap<>();
         int id = -1;
@@ -55,7 +55,10 @@ public final class ClusterImage {
         return new ClusterImage(0, null, nodes, NameTrie.empty(), NameTrie.empty(), new TopicIndexes());
     }
 
-    /** The next image: the same topics, but only the brokers of {@code other}, so that no partition has a leader. */
+    /**
+     * Returns the next image: the same topics with only the brokers of {@code other}, so that no partition has a
+     * leader.
+     */
     ClusterImage withNodesOf(ClusterImage other) {
         return new ClusterImage(version + 1, clusterId, other.nodes, topics, missing, indexes);
     }
@@ -65,17 +68,17 @@ public final class ClusterImage {
         return nodes.keySet().stream().allMatch(id -> id < 0);
     }
 
-    /** Each image has the version of the one before plus one. */
+    /** Returns the version, which is one more than that of the previous image. */
     public int version() {
         return version;
     }
 
-    /** Null if unknown. */
+    /** Returns the cluster's id; null if unknown. */
     String clusterId() {
         return clusterId;
     }
 
-    /** The names of all known topics. */
+    /** Returns the names of all known topics. */
     List<String> topicNames() {
         List<String> names = new ArrayList<>(topics.size());
         for (TopicImage topic : topics.entries()) {
@@ -84,24 +87,24 @@ public final class ClusterImage {
         return names;
     }
 
-    /** Null if unknown. */
+    /** Returns the topic; null if unknown. */
     public TopicImage topic(String name) {
         return topics.get(name);
     }
 
-    /** The error of this topic in the last response that named it; null if there was none. */
+    /** Returns the error of this topic in the last response that named it; null if there was none. */
     public ApiException error(String topic) {
         MissingTopic absent = missingTopic(topic);
         return absent == null ? null : absent.error();
     }
 
-    /** As the other, if the response came after the image with this version. */
+    /** Does the same if the response came after the image with this version. */
     public ApiException errorAfter(int imageVersion, String topic) {
         MissingTopic absent = missingTopic(topic);
         return absent == null || absent.imageVersion() <= imageVersion ? null : absent.error();
     }
 
-    /** Null if unknown. */
+    /** Returns the broker; null if unknown. */
     public Node node(int id) {
         return nodes.get(id);
     }
@@ -110,19 +113,19 @@ public final class ClusterImage {
         return new ArrayList<>(nodes.values());
     }
 
-    /** The leader of a partition; null while the partition has none, or its broker is unknown. */
+    /** Returns the leader of a partition; null while the partition has none or its broker is unknown. */
     public Node leader(String topic, int partition) {
         TopicImage image = topics.get(topic);
         return image == null || partition >= image.partitions() ? null : leader(image, partition);
     }
 
-    /** As the other, of a topic of this image. */
+    /** Does the same for a topic of this image. */
     public Node leader(TopicImage topic, int partition) {
         int leader = topic.leader(partition);
         return leader == TopicImage.NO_LEADER ? null : nodes.get(leader); // a bootstrap server has the same number
     }
 
-    /** The next image. Leaders of a known topic id never go back to an older epoch. */
+    /** Returns the next image. Leaders of a known topic id never return to an older epoch. */
     ClusterImage withDelta(ClusterDelta delta) {
         String nextClusterId = delta.clusterId() == null ? clusterId : delta.clusterId();
         return new ClusterImage(
@@ -182,7 +185,7 @@ public final class ClusterImage {
         return known == null ? answer.withIndex(indexes.getOrAssign(answer.name)) : known.withAnswer(answer);
     }
 
-    /** Null without ids: the topic may have been created anew, with epochs that look older. */
+    /** Returns null without ids: the topic may have been created again, with epochs that look older. */
     private TopicImage lastKnownAs(TopicImage answer) {
         return answer.id().equals(Uuid.ZERO_UUID) ? null : lastKnown(answer.name);
     }
@@ -192,7 +195,7 @@ public final class ClusterImage {
         return absent == null ? null : absent.lastKnown();
     }
 
-    /** Null if the last response that named this topic described it. */
+    /** Returns null if the last response that named this topic described it. */
     private MissingTopic missingTopic(String name) {
         return missing.isEmpty() ? null : (MissingTopic) missing.get(name);
     }
@@ -220,14 +223,14 @@ public final class ClusterImage {
         return !isSame;
     }
 
-    /** Whether brokers and topics are the very same: images share what did not change. */
+    /** Whether brokers and topics are identical objects: images share what did not change. */
     public boolean hasSameTopicsAs(ClusterImage other) {
         return nodes == other.nodes && topics == other.topics;
     }
 
     /**
-     * The next image, with the leaders that a broker named; this image if none of them has a newer epoch, the id of a
-     * known topic and a known node.
+     * Returns the next image, with the leaders that a broker named; this image if none of them has a newer epoch, the
+     * id of a known topic and a known node.
      */
     ClusterImage withLeaderHints(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
         Map<Integer, Node> nextNodes = nodesWith(endpoints);
@@ -257,7 +260,7 @@ public final class ClusterImage {
         return next;
     }
 
-    /** A topic in the form that {@code Producer.partitionsFor} returns. */
+    /** Returns a topic in the form that {@code Producer.partitionsFor} returns. */
     public List<PartitionInfo> partitionInfos(TopicImage topic) {
         List<PartitionInfo> infos = new ArrayList<>(topic.partitions());
         for (int p = 0; p < topic.partitions(); p++) {
@@ -272,7 +275,7 @@ public final class ClusterImage {
         return infos;
     }
 
-    /** What a {@code Partitioner} gets to see: all brokers and topics. Takes time for each partition. */
+    /** Returns what a {@code Partitioner} sees: all brokers and topics. Takes time for each partition. */
     public Cluster toCluster() {
         List<PartitionInfo> partitions = new ArrayList<>();
         for (TopicImage topic : topics.entries()) {

@@ -108,7 +108,7 @@ public final class ClusterImages {
         changeListener.run();
     }
 
-    /** Goes back to the bootstrap servers, but keeps the topics, so that {@code send} does not block for them. */
+    /** Returns to the bootstrap servers but keeps the topics, so that {@code send} does not block for them. */
     public void rebootstrap() {
         lock.lock();
         try {
@@ -153,7 +153,7 @@ public final class ClusterImages {
         changeListener.run();
     }
 
-    /** The cause given to the last {@link #failWaiters}, or null. */
+    /** Returns the cause given to the last {@link #failWaiters}, or null. */
     public KafkaException lastFailure() {
         return failure;
     }
@@ -202,7 +202,7 @@ public final class ClusterImages {
         }
     }
 
-    /** The topics that threads wait for. */
+    /** Returns the topics that threads wait for. */
     public Set<String> awaitedTopics() {
         lock.lock();
         try {
@@ -212,7 +212,7 @@ public final class ClusterImages {
         }
     }
 
-    /** The number of threads that wait for news of a topic. */
+    /** Returns the number of threads that wait for news of a topic. */
     public int waitingThreads() {
         lock.lock();
         try {

@@ -5,7 +5,7 @@ import org.apache.kafka.common.errors.ApiException;
 
 /**
  * A topic that the last metadata response named with an error. It has no partitions. It is a {@link TopicImage} so that
- * a {@link NameTrie} holds nothing else: a look-up in {@code send} then needs no cast.
+ * a {@link NameTrie} holds nothing else and a look-up in {@code send} needs no cast.
  */
 final class MissingTopic extends TopicImage {
     private static final int[] NO_PARTITIONS = {};
@@ -15,9 +15,9 @@ final class MissingTopic extends TopicImage {
     private final TopicImage lastKnown;
 
     /**
-     * A topic with this error.
+     * Creates a topic with this error.
      *
-     * @param imageVersion of the image that the response made
+     * @param imageVersion version of the image that the response made
      * @param lastKnown the topic as last described, so that leader epochs do not go back when it is described again;
      *     null if it never was
      */
@@ -36,7 +36,7 @@ final class MissingTopic extends TopicImage {
         return imageVersion;
     }
 
-    /** Null if the topic was never described. */
+    /** Returns the topic as last described; null if it never was. */
     TopicImage lastKnown() {
         return lastKnown;
     }

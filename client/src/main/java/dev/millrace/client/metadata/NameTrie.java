@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A persistent map from names to entries that know their names: a changed map shares with the one before it all that
- * did not change. It is a hash trie (Bagwell, "Ideal Hash Trees", 2001), changed by copying the path to an entry
+ * A persistent map from names to entries that know their names: a changed map shares everything unchanged with the
+ * previous one. It is a hash trie (Bagwell, "Ideal Hash Trees", 2001), changed by copying the path to an entry
  * (Driscoll, Sarnak, Sleator and Tarjan, "Making Data Structures Persistent", 1989). For the look-up in {@code send} it
  * differs from both. It has one level, of 1,024 leaves, because a look-up waits for each level and happens for every
- * record, and a change only now and then. Its leaves are tables with open addressing, so sparse that the first slot
- * mostly decides. Up to {@link #FEW} entries there is a single leaf, and nothing above it.
+ * record, while changes are rare. Its leaves are tables with open addressing, so sparse that the first slot mostly
+ * decides. Up to {@link #FEW} entries there is a single leaf, and nothing above it.
  *
  * <p>A change of one entry copies 1,024 references and the slots of one leaf, 256 with 100,000 entries; with few
  * entries the slots of the single leaf, at most 8,192.
@@ -42,7 +42,7 @@ final class NameTrie {
 
     private static final int SLOTS_IN_LEAF = 2;
 
-    /** The slots of a leaf without entries. As all leaves it has two or more: an int cannot be shifted by 32 bits. */
+    /** The slots of a leaf without entries. Like all leaves it has two or more: an int cannot be shifted by 32 bits. */
     private static final TopicImage[] NO_SLOTS = new TopicImage[2];
 
     private static final NameTrie EMPTY = new NameTrie(0, NO_SLOTS, null, null);
@@ -56,8 +56,8 @@ final class NameTrie {
     private final TopicImage[][] leaves;
 
     /**
-     * By leaf, the number of leading zeros in its slots' mask; null if there is a single leaf. A look-up that asks the
-     * leaf itself for its length waits once more for memory.
+     * By leaf, the number of leading zeros in its slots' mask; null if there is a single leaf. A look-up that read the
+     * length from the leaf itself would wait once more for memory.
      */
     private final byte[] maskZeros;
 
@@ -72,7 +72,7 @@ final class NameTrie {
         return EMPTY;
     }
 
-    /** A trie of these entries; if several have one name, of the last of them. */
+    /** Returns a trie of these entries; if several have one name, the last of them counts. */
     static NameTrie of(TopicImage[] entries) {
         if (entries.length == 0) {
             return empty();
@@ -114,7 +114,7 @@ final class NameTrie {
             return new Leaves(size, leaves, maskZeros);
         }
 
-        /** The hash of each entry in the upper half, and where it is in {@code entries} in the lower. */
+        /** Returns the hash of each entry in the upper half, and its place in {@code entries} in the lower. */
         private static long[] sortedByLeaf(TopicImage[] entries) {
             int[] next = new int[LEAVES + 1];
             for (TopicImage entry : entries) {
@@ -131,7 +131,7 @@ final class NameTrie {
             return sorted;
         }
 
-        /** As {@link NameTrie#insert}, but does not read the entry if its first slot is free. */
+        /** Does the same as {@link NameTrie#insert} without reading the entry if its first slot is free. */
         private static boolean insert(TopicImage[] slots, TopicImage entry, int hash) {
             int first = (hash >>> SLOT_SHIFT) & (slots.length - 1);
             if (slots[first] != null) {
@@ -154,12 +154,12 @@ final class NameTrie {
         return size == 0;
     }
 
-    /** Null if there is no entry of this name. */
+    /** Returns the entry; null if there is none of this name. */
     TopicImage get(String name) {
         return get(name, TopicImage.hash(name));
     }
 
-    /** Null if there is no entry of this name, whose hash is {@code hash}. */
+    /** Returns the entry of this name, whose hash is {@code hash}; null if there is none. */
     @SuppressWarnings("ReferenceEquality") // as slotOf, whose loop here makes it a fifteenth faster
     TopicImage get(String name, int hash) {
         TopicImage[] slots = single;
@@ -180,7 +180,7 @@ final class NameTrie {
         }
     }
 
-    /** All entries, in no particular order. */
+    /** Returns all entries, in no particular order. */
     List<TopicImage> entries() {
         List<TopicImage> entries = new ArrayList<>(size);
         for (TopicImage[] slots : single != null ? new TopicImage[][] {single} : leaves) {
@@ -201,8 +201,8 @@ final class NameTrie {
         return single != null ? single : leaves[hash >>> LEAF_SHIFT];
     }
 
-    /** The slot of this name, or the free one that it would get. */
-    @SuppressWarnings("ReferenceEquality") // equals does this first, too, but with it a look-up takes a fifth longer
+    /** Returns the slot of this name, or the free one that it would get. */
+    @SuppressWarnings("ReferenceEquality") // equals also does this first, but with it a look-up takes a fifth longer
     private static int slotOf(TopicImage[] slots, String name, int hash) {
         int slot = (hash >>> SLOT_SHIFT) & (slots.length - 1);
         while (true) {
@@ -222,13 +222,13 @@ final class NameTrie {
         return isNew;
     }
 
-    /** The power of two that has at least {@code perEntry} slots for each of one or more entries. */
+    /** Returns the power of two that has at least {@code perEntry} slots for each of one or more entries. */
     private static int slotsFor(int entries, int perEntry) {
         return Integer.highestOneBit(2 * perEntry * entries - 1);
     }
 
     /**
-     * Makes the next trie. The first change in a leaf or a node copies it, later ones change the copy.
+     * Builds the next trie. The first change in a leaf or a node copies it, later ones change the copy.
      *
      * <p><b>Threads:</b> one; of no use after {@link #toTrie}.
      */
@@ -244,7 +244,7 @@ final class NameTrie {
             return size == 0;
         }
 
-        /** As {@link NameTrie#get}, with the changes so far. */
+        /** Does the same as {@link NameTrie#get}, with the changes so far. */
         TopicImage get(String name) {
             int hash = TopicImage.hash(name);
             TopicImage[] slots = leaf(single, leaves, hash);
@@ -299,7 +299,7 @@ final class NameTrie {
             return entry;
         }
 
-        /** This editor's own slots of the leaf of these entries; {@link #NO_SLOTS} are nobody's. */
+        /** Returns this editor's own slots of the leaf of these entries; {@link #NO_SLOTS} belong to no editor. */
         private TopicImage[] ownLeaf(int hash) {
             TopicImage[] slots = leaf(single, leaves, hash);
             if (slots == NO_SLOTS || slots == leaf(NameTrie.this.single, NameTrie.this.leaves, hash)) {
@@ -331,7 +331,7 @@ final class NameTrie {
             maskZeros[leaf] = zeros;
         }
 
-        /** The trie with all changes; the one before if nothing changed. */
+        /** Returns the trie with all changes; the previous one if nothing changed. */
         NameTrie toTrie() {
             if (size == 0) {
                 return empty();

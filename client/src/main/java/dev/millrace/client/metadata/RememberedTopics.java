@@ -6,9 +6,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The names of topics that an earlier run of the program knew, and that this one asks for before it uses them: so
- * {@code send} need not wait for each of them in turn. Only names: what the cluster answers is all that is known of a
- * topic.
+ * The names of topics that an earlier run of the program knew, and that this run asks for before it uses them, so that
+ * {@code send} need not wait for each in turn. Only names are remembered: everything else about a topic comes from the
+ * cluster.
  *
  * <p><b>Threads:</b> {@code set} once, {@code isEmpty} by any thread; the rest by the first I/O thread.
  * <p><b>Ordering:</b> the names are set by a volatile store before the I/O thread is woken.
@@ -16,16 +16,16 @@ import org.slf4j.LoggerFactory;
 public final class RememberedTopics {
     private static final Logger log = LoggerFactory.getLogger(RememberedTopics.class);
 
-    /** Few enough that a request for a topic that a thread waits for may come after one for these. */
+    /** The limit is low enough that a request for an awaited topic may follow one for these. */
     static final int PER_REQUEST = 1_000;
 
-    /** Null if there are none, or none are left. */
+    /** The names; null if there are none, or none are left. */
     private volatile TopicNames topics;
 
     private int asked;
     private int answered;
 
-    /** None until {@link #set}. */
+    /** Starts with no names until {@link #set}. */
     public RememberedTopics() {}
 
     public RememberedTopics(String clusterId, List<String> names) {
@@ -41,14 +41,14 @@ public final class RememberedTopics {
         return topics == null;
     }
 
-    /** Whether there are names to ask for, and it is known which cluster this is. */
+    /** Whether there are names to ask for and the present cluster is known. */
     public boolean isAskable(ClusterImage image) {
         return topics != null && image.clusterId() != null;
     }
 
     /**
-     * The next names to ask for, without those that the image has; none if they are of another cluster. They are given
-     * again until {@link #onAnswer}.
+     * Returns the next names to ask for, without those that the image has; none if they belong to another cluster.
+     * Returns them again until {@link #onAnswer}.
      */
     public List<String> next(ClusterImage image) {
         if (!topics.clusterId().equals(image.clusterId())) {
@@ -83,7 +83,7 @@ public final class RememberedTopics {
         }
     }
 
-    /** Asks for no more of them. */
+    /** Stops asking for them. */
     public void forget() {
         topics = null;
     }

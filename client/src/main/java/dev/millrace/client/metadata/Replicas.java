@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * The brokers that have the replicas of each partition of a topic; only {@code partitionsFor} and partitioners read
- * them. Topics of equal assignment can share one of these.
+ * them. Topics with equal assignments can share one object.
  *
  * <p><b>Threads:</b> immutable; nothing writes to the arrays after construction.
  */
@@ -12,7 +12,7 @@ public final class Replicas {
     private static final int[] NONE = {};
 
     /**
-     * First, by partition, where its broker ids end in this array, then the ids of all partitions. {@link #NONE} if
+     * For each partition, where its broker ids end in this array; then the ids of all partitions. {@link #NONE} if
      * there are no ids.
      */
     private final int[] all;
@@ -23,7 +23,7 @@ public final class Replicas {
     private final int[] offline;
     private final int partitions;
 
-    /** Kept here, so that most that differ are told apart without their arrays. */
+    /** The hash is kept so that most different objects are told apart without reading their arrays. */
     private final int hash;
 
     /** Copies the broker ids, which are given by partition. */
@@ -55,7 +55,7 @@ public final class Replicas {
         return flat;
     }
 
-    /** The broker ids of all replicas of a partition, the preferred leader first. */
+    /** Returns the broker ids of all replicas of a partition, the preferred leader first. */
     int[] all(int partition) {
         return brokers(all, partition);
     }

@@ -14,7 +14,7 @@ public final class StalledBrokers {
     private final long timeoutMs;
     private final ConcurrentHashMap<Integer, Long> waitingSinceMs = new ConcurrentHashMap<>();
 
-    /** A broker counts as stalled after {@code timeoutMs} milliseconds; never if that is 0. */
+    /** Creates the set. A broker counts as stalled after {@code timeoutMs} milliseconds; never if that is 0. */
     public StalledBrokers(long timeoutMs) {
         this.timeoutMs = timeoutMs;
     }
@@ -34,7 +34,7 @@ public final class StalledBrokers {
         }
     }
 
-    /** Forgets since when the broker is waited for. */
+    /** Forgets how long the broker has been waited for. */
     public void clear(int node) {
         if (!waitingSinceMs.isEmpty()) {
             waitingSinceMs.remove(node);

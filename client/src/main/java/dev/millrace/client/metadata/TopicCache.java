@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the names of the topics in the image in a file, for the next run of the program ({@code
- * millrace.metadata.cache}). A wrong file, or none, costs only time: see {@link RememberedTopics}. Whatever goes wrong
- * with the file is told by one warning.
+ * millrace.metadata.cache}). A wrong file, or none, costs only time: see {@link RememberedTopics}. Any problem with the
+ * file causes one warning.
  *
  * <p><b>Threads:</b> a thread of its own reads the file at the start and writes it, every ten seconds if the names have
  * changed, and once at the end. No other thread waits for the disk, except {@link #close}.
@@ -24,7 +24,7 @@ public final class TopicCache implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(TopicCache.class);
     private static final long WRITE_INTERVAL_MS = TimeUnit.SECONDS.toMillis(10);
 
-    /** So that the file of a program that runs for long does not become too old. */
+    /** The file is rewritten after this time so that a long-running program's file does not become too old. */
     private static final long REWRITE_AFTER_MS = TimeUnit.DAYS.toMillis(1);
 
     private static final long CLOSE_TIMEOUT_MS = TimeUnit.SECONDS.toMillis(2);
@@ -36,18 +36,18 @@ public final class TopicCache implements AutoCloseable {
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread thread;
 
-    // ---- the thread's ----
+    // ---- used only by this object's thread ----
 
     private TopicNames written;
     private long writtenAtMs;
     private boolean hasWarned;
 
     /**
-     * Does not start the thread.
+     * Creates the cache without starting its thread.
      *
-     * @param folder is made if it is missing
-     * @param clientId tells the files of programs that share the folder apart
-     * @param bootstrapServers tells the files of clusters apart
+     * @param folder the folder, created if it is missing
+     * @param clientId distinguishes the files of programs that share the folder
+     * @param bootstrapServers distinguishes the files of clusters
      * @param wakeUp wakes the thread that asks for the topics
      */
     public TopicCache(
@@ -59,7 +59,10 @@ public final class TopicCache implements AutoCloseable {
         thread.setDaemon(true);
     }
 
-    /** The cluster's id is not known when the file is read; but each cluster has bootstrap servers of its own. */
+    /**
+     * Names the file. The cluster's id is unknown when the file is read, but each cluster has its own bootstrap
+     * servers.
+     */
     private static String fileName(String clientId, List<String> bootstrapServers) {
         String identity = clientId + '\n' + String.join(",", bootstrapServers);
         try {
@@ -107,7 +110,7 @@ public final class TopicCache implements AutoCloseable {
     private void writeIfChanged() {
         ClusterImage image = images.current();
         if (image.clusterId() == null || !remembered.isEmpty()) {
-            return; // not all that is worth remembering is known
+            return; // not everything worth remembering is known yet
         }
         long nowMs = System.currentTimeMillis();
         TopicNames topics = new TopicNames(image.clusterId(), image.topicNames());
@@ -133,7 +136,7 @@ public final class TopicCache implements AutoCloseable {
         hasWarned = true;
     }
 
-    /** Has the file written once more, and blocks until that is done, at most two seconds. */
+    /** Makes the thread write the file once more and blocks until that is done, at most two seconds. */
     @Override
     public void close() {
         closing.countDown();

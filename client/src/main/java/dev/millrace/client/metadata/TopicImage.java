@@ -11,7 +11,7 @@ import org.apache.kafka.common.Uuid;
  */
 public sealed class TopicImage permits MissingTopic {
     /**
-     * 2^32 divided by the golden ratio: spreads names that differ in their last letters only (Knuth, volume 3, 6.4).
+     * 2^32 divided by the golden ratio; spreads names that differ only in their last letters (Knuth, volume 3, 6.4).
      */
     private static final int HASH_MULTIPLIER = 0x9E3779B9;
 
@@ -23,7 +23,7 @@ public sealed class TopicImage permits MissingTopic {
 
     final String name;
 
-    /** Kept here, so that a look-up reads no other name than its own, unless the hashes are equal. */
+    /** The hash is kept so that a look-up reads no other name than its own, unless the hashes are equal. */
     final int hash;
 
     private final int index;
@@ -35,7 +35,7 @@ public sealed class TopicImage permits MissingTopic {
     private final Replicas replicas;
 
     /**
-     * Copies the arrays.
+     * Creates a topic; copies the arrays.
      *
      * @param id {@link Uuid#ZERO_UUID} from brokers without topic ids
      * @param leaders broker id by partition, or {@link #NO_LEADER}
@@ -67,7 +67,7 @@ public sealed class TopicImage permits MissingTopic {
         return both;
     }
 
-    /** The hash of a name in a {@link NameTrie}. */
+    /** Returns the hash of a name in a {@link NameTrie}. */
     static int hash(String name) {
         return name.hashCode() * HASH_MULTIPLIER;
     }
@@ -76,7 +76,7 @@ public sealed class TopicImage permits MissingTopic {
         return name;
     }
 
-    /** A number that belongs to this name for the producer's lifetime: see {@link TopicIndexes}. */
+    /** Returns a number that belongs to this name for the producer's lifetime: see {@link TopicIndexes}. */
     public final int index() {
         return index;
     }
@@ -89,7 +89,7 @@ public sealed class TopicImage permits MissingTopic {
         return leadership.length / 2;
     }
 
-    /** Broker id, or {@link #NO_LEADER}. */
+    /** Returns the broker id, or {@link #NO_LEADER}. */
     public final int leader(int partition) {
         return leadership[2 * partition];
     }
@@ -116,9 +116,9 @@ public sealed class TopicImage permits MissingTopic {
     }
 
     /**
-     * This topic as an answer describes it, under the same index; this object if that is no news. The answer may be
-     * stale, so a partition keeps a leader whose epoch is newer than that of the answer. Epochs of another topic id
-     * cannot be compared; then all is as the answer says.
+     * Returns this topic as an answer describes it, under the same index; this object if nothing is new. The answer may
+     * be stale, so a partition keeps a leader whose epoch is newer than the answer's. Epochs of another topic id cannot
+     * be compared; then everything is taken from the answer.
      */
     final TopicImage withAnswer(TopicImage answer) {
         boolean isSameTopic = id.equals(answer.id);
@@ -130,7 +130,7 @@ public sealed class TopicImage permits MissingTopic {
         return new TopicImage(name, hash, index, answer.id, newest, isSameAssignment ? replicas : answer.replicas);
     }
 
-    /** One of the two arrays if it has all that is newest. */
+    /** Returns one of the two arrays if it has everything that is newest. */
     private static int[] newest(int[] known, int[] answered) {
         if (Arrays.equals(known, answered)) {
             return known;
@@ -146,7 +146,7 @@ public sealed class TopicImage permits MissingTopic {
         return newest != answered && Arrays.equals(known, newest) ? known : newest;
     }
 
-    /** This topic with another leader of one partition; this object if {@code leaderEpoch} is not newer. */
+    /** Returns this topic with another leader of one partition; this object if {@code leaderEpoch} is not newer. */
     final TopicImage withLeader(int partition, int leader, int leaderEpoch) {
         if (partition >= partitions() || leaderEpoch <= leaderEpoch(partition)) {
             return this;

@@ -21,9 +21,9 @@ import java.util.zip.CRC32C;
 
 /**
  * A file with {@link TopicNames}. It has {@link #MAGIC}, a version, the time at which it was written, the cluster's id,
- * the number of names, the names, and last the CRC-32C of all that. A new version replaces the old one in one step, so
- * that a reader finds one of them whole, whoever else writes and whenever a writer is killed; of several writers the
- * last one wins.
+ * the number of names, the names, and last the CRC-32C of all of these. A new version replaces the old one in one step,
+ * so a reader always finds one of them whole, even if several processes write or a writer is killed. The last writer
+ * wins.
  *
  * <p><b>Threads:</b> one. Its methods block for the disk.
  * <p><b>Bounds:</b> {@link #MAX_BYTES}.
@@ -32,14 +32,14 @@ final class TopicNamesFile {
     /** Names that do not fit are left out: of 50 letters each, 300,000 fit. */
     static final int MAX_BYTES = 16 << 20;
 
-    /** Older files are not used. */
+    /** Files older than this are not used. */
     static final long MAX_AGE_MS = TimeUnit.DAYS.toMillis(7);
 
     private static final int MAGIC = 0x4D52544E;
     private static final int VERSION = 1;
     private static final String TEMPORARY = ".tmp";
 
-    /** No write takes so long; a temporary file that is older was left by a process that was killed. */
+    /** No write takes this long; a killed process left any older temporary file. */
     private static final long ABANDONED_AFTER_MS = TimeUnit.HOURS.toMillis(1);
 
     private final Path file;
@@ -49,7 +49,7 @@ final class TopicNamesFile {
     }
 
     /**
-     * Reads the file; empty if there is none.
+     * Reads the file; returns an empty value if there is none.
      *
      * @param nowMs the time of day, in milliseconds since 1970
      * @throws IOException it cannot be read, or must not be used; the message says why
@@ -95,7 +95,7 @@ final class TopicNamesFile {
     }
 
     /**
-     * Replaces the file, whose folder is made if it is missing.
+     * Replaces the file; creates its folder if it is missing.
      *
      * @param nowMs the time of day, in milliseconds since 1970
      */
@@ -147,7 +147,7 @@ final class TopicNamesFile {
         return (int) checksum.getValue();
     }
 
-    /** Deletes the temporary files of processes that were killed while they wrote this file. */
+    /** Deletes the temporary files of processes that were killed while writing this file. */
     void deleteAbandoned(long nowMs) throws IOException {
         if (!Files.isDirectory(file.getParent())) {
             return;

@@ -48,7 +48,7 @@ public final class TopicRegistry {
             }
         }
 
-        /** Set by sending threads, cleared by {@code removeIdle}: so sending threads need not read a clock. */
+        /** Sending threads set it and {@code removeIdle} clears it, so that sending threads need not read a clock. */
         @SuppressWarnings("UnusedVariable") // read and written through MARKED
         private boolean marked = true;
 

@@ -18,9 +18,7 @@ import org.apache.kafka.common.Cluster;
  * <p><b>Threads:</b> any.
  */
 public final class PartitionChooser {
-    /**
-     * Bytes of a record beside key, value and headers; too many rather than too few, so that a turn fits into a batch.
-     */
+    /** Bytes of a record besides key, value and headers; a high estimate, so that a turn fits into a batch. */
     private static final int RECORD_OVERHEAD = 12;
 
     private static final int BATCH_OVERHEAD = 61;
@@ -32,14 +30,14 @@ public final class PartitionChooser {
     private final PartitionLoad load;
     private final Map<String, StickyPartitions> stickyByTopic = new ConcurrentHashMap<>();
 
-    /** Null before the first record for the application's partitioner. */
+    /** The cluster last shown; null before the first record for the application's partitioner. */
     private volatile CachedCluster shown;
 
     /**
-     * Makes a chooser with the settings of {@code config}.
+     * Creates a chooser with the settings of {@code config}.
      *
      * @param custom the application's partitioner, or null
-     * @param load decides how much each partition gets of the records without a key
+     * @param load decides which share of the records without a key each partition gets
      */
     public PartitionChooser(ProducerConfig config, Partitioner custom, PartitionLoad load) {
         this.load = load;
@@ -105,6 +103,6 @@ public final class PartitionChooser {
         return chosen;
     }
 
-    /** What the application's partitioner gets to see: all topics, for it may look at others; made when they change. */
+    /** What the application's partitioner sees: all topics, since it may look at others; rebuilt when they change. */
     private record CachedCluster(ClusterImage image, Cluster cluster) {}
 }

@@ -7,10 +7,10 @@ import dev.millrace.client.metadata.TopicImage;
 import org.apache.kafka.common.Node;
 
 /**
- * Makes {@link PartitionShares} from the number of batches that wait in each partition: partitions with long queues,
+ * Computes {@link PartitionShares} from the number of batches that wait in each partition: partitions with long queues,
  * which are those of slow brokers, get less; partitions of stalled brokers, or without a leader, get nothing (KIP-794).
  *
- * <p><b>Threads:</b> any, without a lock. Takes time in proportion to the topic's partitions.
+ * <p><b>Threads:</b> any, without a lock. The time is proportional to the topic's partitions.
  */
 public final class PartitionLoad {
     private final Accumulator accumulator;
@@ -20,7 +20,7 @@ public final class PartitionLoad {
     /**
      * Counts the batches that wait in {@code accumulator}.
      *
-     * @param stalled one per I/O thread: each knows its own connections only
+     * @param stalled one per I/O thread, because each knows only its own connections
      * @param adaptive if false, all partitions that have a leader get the same share
      */
     public PartitionLoad(Accumulator accumulator, StalledBrokers[] stalled, boolean adaptive) {
@@ -29,7 +29,7 @@ public final class PartitionLoad {
         this.adaptive = adaptive;
     }
 
-    /** The shares by the current load. */
+    /** Returns the shares for the current load. */
     PartitionShares shares(ClusterImage image, TopicImage topic) {
         int partitions = topic.partitions();
         int[] rank = new int[partitions];
@@ -55,8 +55,8 @@ public final class PartitionLoad {
     }
 
     /**
-     * 0 if the partition can be sent to, 1 if its broker is stalled, 2 if it has no leader. Only the smallest rank is
-     * used.
+     * Returns 0 if the partition can be sent to, 1 if its broker is stalled, 2 if it has no leader. Only the smallest
+     * rank is used.
      */
     private int rank(Node leaderOrNull, long nowMs) {
         if (leaderOrNull == null) {

@@ -8,7 +8,7 @@ import java.util.Arrays;
  * <p><b>Threads:</b> immutable.
  */
 final class PartitionShares {
-    /** 2^64 divided by the golden ratio: its multiples, modulo 2^64, are spread as evenly as those of any number. */
+    /** 2^64 divided by the golden ratio; no other number's multiples, modulo 2^64, are spread more evenly. */
     private static final long TURN_MULTIPLIER = 0x9E3779B97F4A7C15L;
 
     private final int imageVersion;
@@ -16,7 +16,7 @@ final class PartitionShares {
     private final long[] weightsUpTo;
 
     /**
-     * Weights as in KIP-794: one plus the difference between the longest queue and the partition's queue.
+     * Computes weights as in KIP-794: one plus the difference between the longest queue and the partition's queue.
      *
      * @param imageVersion version of the image that {@code partitions} are from
      * @param partitions the partitions to choose from, at least one
@@ -41,7 +41,7 @@ final class PartitionShares {
         return imageVersion;
     }
 
-    /** The partition for a turn. In any run of successive turns, each partition gets very nearly its share. */
+    /** Returns the partition for a turn. In any run of successive turns, each partition gets very nearly its share. */
     int partitionFor(long turn) {
         long total = weightsUpTo[weightsUpTo.length - 1];
         long point = Math.multiplyHigh(

@@ -31,7 +31,7 @@ final class StickyPartitions {
     private static final int MAX_STRIPES =
             Integer.highestOneBit(Math.max(1, Runtime.getRuntime().availableProcessors()) * 2 - 1);
 
-    /** Shares are renewed once in {@code partitions / 4} turns: so a turn costs the look at about 4 partitions. */
+    /** Shares are renewed once in {@code partitions / 4} turns, so that a turn costs a look at about 4 partitions. */
     private static final int PARTITIONS_PER_TURN = 4;
 
     private static final int MIN_TURNS_PER_RENEWAL = 4;
@@ -49,7 +49,7 @@ final class StickyPartitions {
     private volatile long renewAt;
 
     /**
-     * Partitions for one topic.
+     * Creates the partitions for one topic.
      *
      * @param bytesPerTurn a little less than a batch holds, so that a turn does not put a single record into the next
      *     batch
@@ -64,7 +64,7 @@ final class StickyPartitions {
         this.renewAt = firstTurn;
     }
 
-    /** The partition for the calling thread's next record, whose bytes it takes from the turn. */
+    /** Returns the partition for the calling thread's next record, and takes the record's bytes from the turn. */
     int next(ClusterImage image, TopicImage topic, long recordSize) {
         int stripe = (int) (Thread.currentThread().getId() & (stripesInUse - 1)) * STRIDE;
         while (true) {

@@ -1,6 +1,6 @@
 /**
- * Chooses each record's partition: by the record, by the application's partitioner, by the key, or by turns that follow
- * the load. In go a serialized record and an image of the cluster; out comes a partition number. The load is read from
+ * Chooses each record's partition: by the record, by the application's partitioner, by the key, or in turns that follow
+ * the load. Enters: a serialized record and an image of the cluster. Leaves: a partition number. The load is read from
  * the accumulator and from what I/O threads note about their brokers; nothing here appends or sends.
  *
  * <p><b>Internal, not API.</b>

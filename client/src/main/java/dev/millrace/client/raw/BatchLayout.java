@@ -1,22 +1,22 @@
 package dev.millrace.client.raw;
 
 /**
- * Where the fields of a v2 batch's header are, and what the bits of its attributes mean (KIP-98). Batches of the formats
- * 0 and 1 have the first fields, up to the format itself, in the same places.
+ * Defines where the fields of a v2 batch's header are and what the bits of its attributes mean (KIP-98). Batches of the
+ * formats 0 and 1 have the first fields, up to the format itself, in the same places.
  */
 public final class BatchLayout {
-    /** Bytes before the records. */
+    /** The number of bytes before the records. */
     public static final int HEADER_SIZE = 61;
-    /** The length, which counts the bytes after itself. */
+    /** Where the length is, which counts the bytes after itself. */
     public static final int LENGTH_AT = 8;
 
     public static final int LENGTH_END = 12;
     public static final int LEADER_EPOCH_AT = 12;
-    /** The format. */
+    /** Where the format is. */
     public static final int MAGIC_AT = 16;
 
     public static final int CRC_AT = 17;
-    /** The checksum covers everything from here on. */
+    /** Where the attributes are; the checksum covers everything from here on. */
     public static final int ATTRIBUTES_AT = 21;
 
     public static final int LAST_OFFSET_DELTA_AT = 23;

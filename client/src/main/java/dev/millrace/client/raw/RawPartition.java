@@ -4,29 +4,28 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A partition to which records and batches are written as they stand in the record format v2 (KIP-98). They are sent
- * like any others of the producer: idempotence, retries, order, memory and expiry are the same, and their outcome is
- * that of their batch. Interceptors are not called, and there are no callbacks.
+ * A partition to which records and batches are written unchanged in the record format v2 (KIP-98). They are sent like
+ * any others of the producer: idempotence, retries, order, memory and expiry are the same, and their outcome is that of
+ * their batch. Interceptors are not called, and there are no callbacks.
  *
- * <p>Order is that of the calls, those of {@code send} for this partition included; if several threads call, that of
- * each thread. Only records of {@code send} that still wait for their topic, with {@code millrace.metadata.block=false},
- * come later than what is written here.
+ * <p>The order is that of the calls, including those of {@code send} for this partition; if several threads call, the
+ * order within each thread is kept. Only records of {@code send} that still wait for their topic, with {@code
+ * millrace.metadata.block=false}, come later than what is written here.
  *
- * <p>With a {@code transactional.id} what is written belongs to the transaction that is open, as what is sent does. A call
- * that throws has written nothing and leaves the transaction as it is, so that it can be repeated.
+ * <p>With a {@code transactional.id}, what is written belongs to the open transaction, like what is sent. A call that
+ * throws has written nothing and leaves the transaction unchanged, so the call can be repeated.
  *
  * <p><b>Threads:</b> any. A call blocks only while memory is used up, at most {@code max.block.ms} milliseconds.
  */
 public interface RawPartition {
     /**
-     * Appends a record to the partition's open batch, or opens the next one. Its bytes are copied, and not looked at: a
-     * broker refuses the whole batch if they are no record. One that may be larger than {@code max.request.size} (or
-     * {@code millrace.max.record.size}) or
-     * {@code buffer.memory} is compressed alone at once, as what counts is how large it is then, and sent in a batch of its
-     * own.
+     * Appends a record to the partition's open batch, or opens the next one. Its bytes are copied without being
+     * checked: a broker refuses the whole batch if they are no record. A record that may be larger than {@code
+     * max.request.size} (or {@code millrace.max.record.size}) or {@code buffer.memory} is compressed at once, because
+     * its compressed size counts, and sent in its own batch.
      *
      * @param timestamp milliseconds since the epoch
-     * @param source holds the record from the length of its key on: key, value and headers, as a v2 batch has them
+     * @param source holds the record from the length of its key on: key, value and headers, as in a v2 batch
      * @param offset where they start
      * @param length how many bytes they are
      * @return the result of the batch that holds the record
@@ -40,8 +39,9 @@ public interface RawPartition {
     RawResult append(long timestamp, byte[] source, int offset, int length);
 
     /**
-     * Compresses the batches of records of the partition that are finished from now on with this codec, whatever {@code
-     * compression.type} says: also the open one, with the records that it has. Levels are those of the configuration.
+     * Sets the codec for the partition's batches of records that are finished from now on, whatever {@code
+     * compression.type} says. It also applies to the open batch and the records already in it. Levels are those of the
+     * configuration.
      *
      * @param codecId the codec's number in the attributes of a batch
      * @throws IllegalArgumentException there is no such codec
@@ -49,12 +49,12 @@ public interface RawPartition {
     void compressWith(int codecId);
 
     /**
-     * Passes on a whole batch. Records appended before it are in batches before it, which take no more of them; records
-     * appended later come after it. The batch is copied. In the header what belongs to the former place is written
-     * anew: base offset, leader epoch, producer id, epoch and sequence, and the transactional bit. The checksum is
-     * derived from the present one without a look at the records, so the broker still finds what was corrupt: such a
-     * batch fails with {@code CorruptRecordException} and is not sent again. If the broker finds the batch too large it
-     * is split, and its parts are compressed with its own codec.
+     * Passes on a whole batch. Records appended before it are in earlier batches, which take no more records; records
+     * appended later come after it. The batch is copied. Header fields that belong to the former log are rewritten:
+     * base offset, leader epoch, producer id, epoch and sequence, and the transactional bit. The checksum is derived
+     * from the present one without reading the records, so the broker still detects corruption: a corrupt batch fails
+     * with {@code CorruptRecordException} and is not sent again. If the broker finds the batch too large, it is split,
+     * and its parts are compressed with the batch's own codec.
      *
      * <p>{@code delivery.timeout.ms} counts from this call. {@code linger.ms} does not apply.
      *
@@ -74,24 +74,26 @@ public interface RawPartition {
     RawResult pass(ByteBuffer batch);
 
     /**
-     * Sets the producer id, epoch and sequence of the next record; those after it follow. They may be those of a former
-     * producer: a broker takes a sequence only once, and only next after the last one that it has, so what that producer
-     * has written, or still writes, is not written twice. From here on nothing but this call changes the numbers of the
-     * partition: if a batch fails, for whatever reason, all later ones fail, until numbers are set again.
+     * Sets the producer id, epoch and sequence of the next record; those after it follow. They may be those of an
+     * earlier producer: a broker takes a sequence only once, and only directly after the last one that it has, so what
+     * that producer has written, or still writes, is not written twice. From here on, only this call changes the
+     * partition's producer id, epoch and sequences: if a batch fails, for whatever reason, all later ones fail until
+     * this method is called again.
      *
      * @param sequence at least 0; 0 if the epoch is new
-     * @throws IllegalStateException the producer is not idempotent, or has a {@code transactional.id}, or records of the
-     *     partition wait to be sent: to be called when the results of all are known
+     * @throws IllegalStateException the producer is not idempotent, or has a {@code transactional.id}, or records of
+     *     the partition wait to be sent; call it when the results of all records are known
      */
     void numberFrom(RawProducerId id, int sequence);
 
     /**
-     * Takes back what the partition holds: what is not in flight fails at once, and what is in flight is acknowledged or
-     * fails, and is not sent again. Records of {@code send} are included. Does not wait. Nobody may write to the
-     * partition until the result is complete, or what is written may be taken back as well.
+     * Withdraws the partition's records: those not in flight fail at once; those in flight are acknowledged or fail,
+     * and are not sent again. Records of {@code send} are included. Does not wait. No thread may write to the partition
+     * until the result is complete, or what it writes may be withdrawn as well.
      *
-     * @param cause with which the records fail
-     * @return completes when everything has its outcome and nothing is in flight; never, if the producer is closed before
+     * @param cause the cause with which the records fail
+     * @return completes when everything has its outcome and nothing is in flight; never, if the producer is closed
+     *     before that
      */
     CompletableFuture<Void> withdraw(RuntimeException cause);
 }

@@ -6,10 +6,10 @@ import java.util.function.Function;
 import org.apache.kafka.clients.producer.Producer;
 
 /**
- * Writes encoded records and whole batches through a {@code MillraceProducer}, beside the records that are sent with
- * it, and over the same connections. Closing and flushing are the producer's.
+ * Writes encoded records and whole batches through a {@code MillraceProducer}, beside the records that are sent with it
+ * and over the same connections. Close and flush the producer itself.
  *
- * <p>{@code MillraceProducer} registers how one is made of it; so its public API need not name this package.
+ * <p>{@code MillraceProducer} registers how to create one from it, so its public API need not name this package.
  *
  * <p><b>Threads:</b> any.
  * <p><b>Ordering:</b> {@code access} is volatile, and written when the class {@code MillraceProducer} is initialized,
@@ -19,9 +19,9 @@ public abstract class RawProducer {
     private static volatile Function<Producer<?, ?>, RawProducer> access = producer -> null;
 
     /**
-     * The raw side of a producer.
+     * Returns the raw side of a producer.
      *
-     * @throws IllegalArgumentException it is no {@code MillraceProducer}
+     * @throws IllegalArgumentException it is not a {@code MillraceProducer}
      */
     public static RawProducer of(Producer<byte[], byte[]> producer) {
         RawProducer raw = access.apply(producer);
@@ -32,14 +32,14 @@ public abstract class RawProducer {
         return raw;
     }
 
-    /** For {@code MillraceProducer} only: what makes a raw producer, or null of a producer of another class. */
+    /** For {@code MillraceProducer} only: sets what creates a raw producer, or null for a producer of another class. */
     public static void setAccess(Function<Producer<?, ?>, RawProducer> rawOrNull) {
         access = rawOrNull;
     }
 
     /**
-     * A partition to write to; it may be kept as long as the producer lives. Blocks at most {@code max.block.ms}
-     * milliseconds, and only if the topic or the partition is unknown.
+     * Returns a partition to write to; it may be kept as long as the producer lives. Blocks at most {@code
+     * max.block.ms} milliseconds, and only if the topic or the partition is unknown.
      *
      * @throws IllegalArgumentException the partition is negative
      * @throws org.apache.kafka.common.errors.TimeoutException topic or partition are still unknown after that time
@@ -51,27 +51,28 @@ public abstract class RawProducer {
     public abstract RawPartition partition(String topic, int partition);
 
     /**
-     * As {@link #partition}, but what is written there never waits: without memory it is refused at once with a {@link
-     * org.apache.kafka.clients.producer.BufferExhaustedException}.
+     * Does the same as {@link #partition}, but writes to the result never wait: without memory they are refused at once
+     * with a {@link org.apache.kafka.clients.producer.BufferExhaustedException}.
      */
     public abstract RawPartition partitionWithoutWaiting(String topic, int partition);
 
     /**
-     * As {@link RawPartition#withdraw}, also if the cluster no longer has the topic, whose records are tried again until
-     * somebody creates it. Does not block.
+     * Does the same as {@link RawPartition#withdraw}, even if the cluster no longer has the topic, whose records are
+     * otherwise retried until the topic is created. Does not block.
      *
      * @return completes when nothing is in flight; it is complete if nothing was ever written to the partition
      */
     public abstract CompletableFuture<Void> withdraw(String topic, int partition, RuntimeException cause);
 
     /**
-     * Asks the cluster for these topics, in few requests, and does not wait: {@link #partition} is to find them known.
+     * Asks the cluster for these topics, in few requests, and does not wait, so that {@link #partition} finds them
+     * known.
      */
     public abstract void requestTopics(Collection<String> topics);
 
     /** Whether batches have a producer id and sequences: {@code enable.idempotence}. */
     public abstract boolean isIdempotent();
 
-    /** The producer's own id and epoch; null as long as the cluster has not given it one. */
+    /** Returns the producer's own id and epoch; null until the cluster has given it one. */
     public abstract RawProducerId idOrNull();
 }

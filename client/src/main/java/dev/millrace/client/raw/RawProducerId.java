@@ -1,4 +1,4 @@
 package dev.millrace.client.raw;
 
-/** A producer id that the cluster gave, and an epoch of it. */
+/** A producer id and epoch that the cluster gave. */
 public record RawProducerId(long id, short epoch) {}

@@ -1,7 +1,7 @@
 /**
- * <b>Internal, not API.</b> The seam for a program that has records in the record format already, as a mirror has: it
- * appends encoded records, or passes on whole batches, through a {@code MillraceProducer}, with nothing kept for each
- * record. Here are only the types that the program names; {@code client} implements the producer and its partitions,
- * {@code accumulator} the result. Depends on no other package of Millrace.
+ * <b>Internal, not API.</b> For programs that already have records in the record format, such as a mirror. Enters:
+ * encoded records and whole batches, for a {@code MillraceProducer}. Leaves: one result per batch, with nothing kept
+ * for each record. This package has only the types that such a program names; {@code client} implements the producer
+ * and its partitions, {@code accumulator} the result. Depends on no other package of Millrace.
  */
 package dev.millrace.client.raw;

@@ -2,5 +2,5 @@ package dev.millrace.mirror.cli;
 
 import java.util.concurrent.Callable;
 
-/** A command that the {@code mirror} command has if a service of this type is on the class path, as the demo is. */
+/** A command that {@code mirror} offers if a service of this type is on the class path, as the demo is. */
 public interface AddedCommand extends Callable<Integer> {}

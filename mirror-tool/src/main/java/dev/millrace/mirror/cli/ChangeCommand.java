@@ -53,13 +53,13 @@ abstract class ChangeCommand implements Callable<Integer> {
     private TokenOption token;
 
     @Mixin
-    @SuppressWarnings("unused") // Its annotation is what counts.
+    @SuppressWarnings("unused") // Only its annotation matters.
     private StandardOptions standard;
 
     @Spec
     private CommandLine.Model.CommandSpec spec;
 
-    /** What is asked for beside the topics. */
+    /** Returns the parameters besides the topics. */
     Map<String, String> values() {
         return Map.of();
     }

@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds errors in the configuration of the clients before the mirror starts: opens a client of each kind and closes it,
+ * Finds errors in the configuration of the clients before the mirror starts: opens and closes a client of each kind,
  * without waiting for a cluster.
  */
 final class ClientCheck {
@@ -62,11 +62,11 @@ final class ClientCheck {
 
     private static void warnOfUnknown(Map<String, String> given, Set<String> names, String client) {
         Set<String> known = new HashSet<>(names);
-        known.addAll(AdminClientConfig.configNames()); // See DerivedConfigs.admin.
+        known.addAll(AdminClientConfig.configNames()); // DerivedConfigs.admin uses these too.
         UnknownSettings.describe(given, known, client).forEach(LOG::warn);
     }
 
-    /** One known host of several is enough, as for Kafka. */
+    /** Checks the hosts. One resolvable host of several is enough, as for Kafka. */
     private static void checkHosts(Map<String, Object> config, GivenSettings given) {
         String addresses =
                 config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG).toString();
@@ -80,7 +80,7 @@ final class ClientCheck {
         return new InetSocketAddress(host, 0).isUnresolved();
     }
 
-    /** The host of {@code host:port}, {@code [host]:port} or {@code protocol://host:port}. */
+    /** Returns the host of {@code host:port}, {@code [host]:port} or {@code protocol://host:port}. */
     private static String host(String address) {
         String host = address.strip().replaceFirst("^[^:/]*://", "");
         return host.substring(0, host.lastIndexOf(':')).replaceAll("[\\[\\]]", "");

@@ -39,17 +39,17 @@ public final class ClientConfigs {
             entry(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"),
             // Otherwise records of an aborted transaction would become ordinary records on the target.
             entry(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed"),
-            // A topic that was deleted must not come back because the mirror asked for it.
+            // A deleted topic must not come back because the mirror asked for it.
             entry(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false),
-            // No thread blocks for long, see SourceGroupMember; one that hangs gives its partitions up.
+            // No thread blocks for long (see SourceGroupMember); one that hangs loses its partitions.
             entry(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, 300_000),
-            // How soon a new topic is mirrored.
+            // This decides how soon a new topic is mirrored.
             entry(ConsumerConfig.METADATA_MAX_AGE_CONFIG, 30_000),
             entry(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000),
-            // Otherwise many consumers of few records each would send a fetch for every few records.
+            // Otherwise many consumers with few records each would send a fetch for every few records.
             entry(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, 64 * 1024),
             entry(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100),
-            // The limit per thread, for any number of partitions.
+            // This is the limit per thread, for any number of partitions.
             entry(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 16 * 1024 * 1024));
 
     private static final Map<String, Object> CONSUMER_OWNED = Map.of(
@@ -68,11 +68,11 @@ public final class ClientConfigs {
             20,
             ProducerConfig.BATCH_SIZE_CONFIG,
             128 * 1024,
-            // Small, because more records in flight cost the garbage collector more than the mirror gains. Slow, long
-            // connections need more.
+            // Small, because more records in flight cost the garbage collector more than the mirror gains. Slow
+            // connections with a long delay need more.
             ProducerConfig.BUFFER_MEMORY_CONFIG,
             16 * 1024 * 1024L,
-            // The mirror waits for its target as long as --wait-for-target allows, not the producer.
+            // --wait-for-target, not the producer, decides how long the mirror waits for its target.
             ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
             Integer.MAX_VALUE,
             // Short, so that a thread that must poll is never blocked for long.
@@ -86,7 +86,7 @@ public final class ClientConfigs {
     private ClientConfigs() {}
 
     /**
-     * The configuration of the mirror's consumers. It has no group if the user names none.
+     * Returns the configuration of the mirror's consumers, without a group if the user names none.
      *
      * @throws MirrorException naming the option or the file that is wrong
      */
@@ -96,10 +96,9 @@ public final class ClientConfigs {
         checkAddress(config, given, "--source", CONSUMER_FILE);
         ConsumerConfig checked = given.validate(() -> new ConsumerConfig(config));
         if (GroupProtocol.CLASSIC.name().equalsIgnoreCase(checked.getString(ConsumerConfig.GROUP_PROTOCOL_CONFIG))) {
-            // Lets partitions that keep their owner be mirrored during a rebalance. The newer protocol always does, and
-            // refuses this setting. The second is for members of earlier versions, and knows racks, which the first
-            // does
-            // not.
+            // With this, partitions that keep their owner are mirrored during a rebalance. The newer protocol always
+            // does that, and refuses this setting. The second assignor is for members of earlier versions; unlike the
+            // first, it knows racks.
             String cooperative = CooperativeStickyAssignor.class.getName();
             String strategies =
                     checked.getString(ConsumerConfig.CLIENT_RACK_CONFIG).isEmpty()
@@ -110,7 +109,7 @@ public final class ClientConfigs {
         return config;
     }
 
-    /** That of these alone; each may be null. */
+    /** Returns the consumer configuration from these alone; each may be null. */
     public static Map<String, Object> consumer(Path file, String source, String group) {
         GivenSettings given = new GivenSettings();
         addFile(given, CONSUMER_FILE, file);
@@ -120,7 +119,7 @@ public final class ClientConfigs {
     }
 
     /**
-     * The configuration of the mirror's producer, the same for both kinds.
+     * Returns the configuration of the mirror's producer, the same for both kinds.
      *
      * @throws MirrorException naming the option or the file that is wrong
      */
@@ -141,7 +140,7 @@ public final class ClientConfigs {
         return config;
     }
 
-    /** That of these alone; each may be null. */
+    /** Returns the producer configuration from these alone; each may be null. */
     public static Map<String, Object> producer(Path file, String target) {
         GivenSettings given = new GivenSettings();
         addFile(given, PRODUCER_FILE, file);
@@ -190,7 +189,7 @@ public final class ClientConfigs {
         return properties;
     }
 
-    /** Why reading a file has failed. The exception's own message may be empty or only repeat the path. */
+    /** Returns why reading a file failed. The exception's own message may be empty or only repeat the path. */
     static String whyUnreadable(Path file) {
         if (Files.isDirectory(file)) {
             return "it is a directory";

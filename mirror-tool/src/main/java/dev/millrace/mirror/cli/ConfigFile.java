@@ -31,23 +31,23 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * The file of {@code --config}: options of the command line under their names without dashes, and settings of the
- * clients of each cluster under {@code source.} and {@code target.}. It is YAML if its name ends in {@code .yaml} or
- * {@code .yml}, else a properties file. A file may serve several commands: each takes what it knows.
+ * The file of {@code --config}. It has command-line options under their names without dashes, and client settings of
+ * each cluster under {@code source.} and {@code target.}. It is YAML if its name ends in {@code .yaml} or {@code .yml},
+ * else a properties file. A file may serve several commands: each takes what it knows.
  *
- * <p>Its options become arguments, so an option has the same checks and meaning wherever it is written. What the command
- * line has, the file does not change. Settings of clients, which may be passwords, never become arguments.
+ * <p>Its options become arguments, so an option has the same checks and meaning wherever it is written. The command
+ * line overrides the file. Client settings, which may be passwords, never become arguments.
  */
 final class ConfigFile {
     static final String OPTION = "--config";
     /** Sections with the settings of clients. */
     private static final Set<String> SECTIONS = Set.of("source.", "target.");
 
-    /** An option in a message. */
+    /** Matches an option in a message. */
     private static final Pattern MENTIONED = Pattern.compile("--([a-z0-9][a-z0-9.-]*)");
 
     private final Path path;
-    /** In order of the keys; a list has its elements in the file's order. */
+    /** The entries by key, in order; a list has its elements in the file's order. */
     private final Map<String, List<String>> entries;
 
     /** The keys whose options are on the command line now. */
@@ -59,8 +59,8 @@ final class ConfigFile {
     }
 
     /**
-     * The arguments, to which the options of the file are added if they name one. The command's {@link MirrorOptions}
-     * get the file, for the settings of clients in it.
+     * Returns the arguments, with the file's options added if they name a file. The command's {@link MirrorOptions} get
+     * the file for its client settings.
      *
      * @param args as the user gave them
      * @throws MirrorException naming the file, and the key that is wrong
@@ -81,7 +81,7 @@ final class ConfigFile {
         return expanded.toArray(String[]::new);
     }
 
-    /** The file that the arguments name, if they do. */
+    /** Returns the file that the arguments name, if any. */
     static Optional<Path> findPath(String[] args) {
         for (int i = 0; i < args.length; i++) {
             if (args[i].startsWith(OPTION + "=")) {
@@ -109,7 +109,7 @@ final class ConfigFile {
         given.add(settings, this.toString(), ": " + section);
     }
 
-    /** Which options that a message mentions are in this file, as a part of its sentence. */
+    /** Returns the part of a message's sentence that says which of its options are in this file. */
     String describeOptions(String message) {
         String keys = MENTIONED
                 .matcher(message)
@@ -121,7 +121,7 @@ final class ConfigFile {
         return (keys.isEmpty() ? "options are also" : keys + " stands") + " in " + this;
     }
 
-    /** As the command line has it. */
+    /** Formats the file as on the command line. */
     @Override
     public String toString() {
         return OPTION + " " + path;
@@ -211,7 +211,7 @@ final class ConfigFile {
         } catch (DuplicateKeyException e) {
             throw wrong(path, "the key" + position(e.getProblemMark()) + " is given twice");
         } catch (MarkedYamlEngineException e) {
-            // Not its whole message, which quotes the line: that may hold a password.
+            // Leaves out the parser's whole message, which quotes the line: that may contain a password.
             throw wrong(path, "it is not YAML" + position(e.getProblemMark()));
         } catch (YamlEngineException e) {
             throw wrong(path, "it is not YAML");
@@ -223,7 +223,7 @@ final class ConfigFile {
                 .orElse("");
     }
 
-    /** Joins the keys of nested maps by dots, as they are in a properties file. */
+    /** Joins the keys of nested maps with dots, as in a properties file. */
     private static void flatten(Path path, String key, Object value, Map<String, List<String>> entries) {
         if (value instanceof Map<?, ?> map) {
             map.forEach((name, inner) -> flatten(path, key.isEmpty() ? name + "" : key + "." + name, inner, entries));

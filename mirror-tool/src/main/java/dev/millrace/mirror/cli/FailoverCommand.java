@@ -14,7 +14,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code mirror failover --plan}: prints where groups would go on at the target. */
+/** {@code mirror failover --plan}: prints where groups would continue at the target. */
 @Command(
         name = "failover",
         description = {
@@ -32,14 +32,14 @@ final class FailoverCommand implements Callable<Integer> {
     private static final String UNKNOWN = "not known";
 
     @Mixin
-    @SuppressWarnings("unused") // Its annotation is what counts.
+    @SuppressWarnings("unused") // Only its annotation matters.
     private StandardOptions standard;
 
     @Mixin
     private MirrorOptions mirrorOptions;
 
     @Option(names = "--plan", required = true, order = 0, description = "Only print; there is nothing else to do yet.")
-    @SuppressWarnings("unused") // It is there so that nobody takes the command for the failover itself.
+    @SuppressWarnings("unused") // It exists so that nobody takes the command for the failover itself.
     private boolean plan;
 
     @Option(names = "--verbose", order = 21, description = "Log all that the Kafka clients do, and stack traces.")

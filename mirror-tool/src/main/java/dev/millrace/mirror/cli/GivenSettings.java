@@ -15,14 +15,14 @@ import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigDef;
 
 /**
- * The settings that the user gives the clients of one cluster, and where each of them stands, for messages. What is added
- * later overrides what is there.
+ * The settings that the user gives the clients of one cluster, and where each of them was given, for messages. Later
+ * settings override earlier ones.
  */
 final class GivenSettings {
     private final Map<String, String> values = new HashMap<>();
-    /** What the user calls each setting: {@code --config mirror.yaml: source.acks}. */
+    /** The name of each setting as the user wrote it: {@code --config mirror.yaml: source.acks}. */
     private final Map<String, String> names = new TreeMap<>();
-    /** The files and options that have settings, for messages about none in particular. */
+    /** The files and options with settings, for messages that concern no single setting. */
     private final Set<String> places = new LinkedHashSet<>();
 
     /**
@@ -38,7 +38,7 @@ final class GivenSettings {
         settings.forEach((key, value) -> add(key, value, place + prefix + key));
     }
 
-    /** Adds the setting that an option of its own gives; null if the user has not given it. */
+    /** Adds the setting given by an option of its own; null if the user has not given it. */
     void addOption(String key, String valueOrNull, String option) {
         if (valueOrNull != null) {
             add(key, valueOrNull, option);
@@ -51,8 +51,8 @@ final class GivenSettings {
     }
 
     /**
-     * The settings as clients take them. Variables such as {@code ${env:PASSWORD}} are replaced here, once, by the
-     * providers of {@code config.providers}, as a client would do it. The providers are left out: no derived
+     * Returns the settings as clients take them. The providers of {@code config.providers} replace variables such as
+     * {@code ${env:PASSWORD}} here, once, as a client would do. The result leaves the providers out: no derived
      * configuration needs them, and a value that looks like a variable is not replaced a second time.
      *
      * @throws MirrorException when a provider cannot be used
@@ -64,12 +64,12 @@ final class GivenSettings {
         return resolved;
     }
 
-    /** What the user calls each setting, by its key. */
+    /** Returns the name of each setting as the user wrote it, by its key. */
     Map<String, String> names() {
         return names;
     }
 
-    /** The setting with its value, as the user has written it: {@code --source a:1}. */
+    /** Returns the setting with its value as the user wrote it: {@code --source a:1}. */
     String describe(String key, Object value) {
         String name = names.get(key);
         return name.endsWith(key)
@@ -80,7 +80,7 @@ final class GivenSettings {
     /**
      * Lets Kafka check the settings.
      *
-     * @throws MirrorException naming the settings that Kafka refuses, and where they stand
+     * @throws MirrorException naming the settings that Kafka refuses, and where they were given
      */
     <T> T validate(Supplier<T> check) {
         try {

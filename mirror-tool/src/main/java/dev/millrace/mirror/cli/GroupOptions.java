@@ -10,7 +10,7 @@ import java.util.Optional;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 
-/** The options about consumer groups that are to go on at the target. */
+/** The options about consumer groups that can continue at the target. */
 final class GroupOptions {
     @Option(
             names = "--groups",
@@ -68,7 +68,7 @@ final class GroupOptions {
     }
 
     /**
-     * The policy that these options describe.
+     * Returns the policy that these options describe.
      *
      * @throws MirrorException naming the option that is wrong
      */

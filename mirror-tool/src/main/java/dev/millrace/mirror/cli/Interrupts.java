@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ctrl-C. The JVM's own handling tells a shutdown hook of the first one only. It is reached by reflection, because the
- * compiler warns of {@code sun.misc.Signal}, which the module {@code jdk.unsupported} exports.
+ * Handles Ctrl-C. The JVM's own handling tells a shutdown hook only of the first one. Signals are reached by
+ * reflection, because the compiler warns of {@code sun.misc.Signal}, which the module {@code jdk.unsupported} exports.
  */
 final class Interrupts {
     private static final Logger LOG = LoggerFactory.getLogger(Interrupts.class);

@@ -6,7 +6,6 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import dev.millrace.mirror.http.LogEvent;
-import dev.millrace.mirror.run.Mirror;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
@@ -52,7 +51,7 @@ public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
         private long leftOut;
     }
 
-    /** Sets the interval for the same warning; 0 shows all. To be called before the first warning. */
+    /** Sets the interval for repeated warnings; 0 shows all. Call it before the first warning. */
     public void setInterval(int seconds) {
         intervalMillis = TimeUnit.SECONDS.toMillis(seconds);
     }
@@ -87,20 +86,20 @@ public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
         }
     }
 
-    /** The last 200 warnings and errors that were shown, the oldest first. */
+    /** Returns the last 200 warnings and errors that were shown, the oldest first. */
     List<LogEvent> recent() {
         synchronized (recent) {
             return List.copyOf(recent);
         }
     }
 
-    /** Returns how many of the same were left out before this warning, or -1 if it is to be left out, too. */
+    /** Returns how many equal warnings were left out before this one, or -1 to leave this one out too. */
     private long countLeftOut(ILoggingEvent event) {
         String message = event.getFormattedMessage();
         String logger = event.getLoggerName();
         String kind = logger.startsWith(OWN)
                 ? logger + " " + message
-                // Without its package, because our producer has a copy of Kafka's classes in packages of its own.
+                // The package is left out because our producer has a copy of Kafka's classes in other packages.
                 : logger.substring(logger.lastIndexOf('.') + 1) + " "
                         + VARYING.matcher(message).replaceAll("");
         synchronized (known) {
@@ -110,7 +109,7 @@ public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
                 known.put(kind, repeats);
             } else {
                 long since = event.getTimeStamp() - repeats.shownMillis;
-                if (since >= 0 && since < intervalMillis) { // Negative after the clock was set back.
+                if (since >= 0 && since < intervalMillis) { // This is negative after the clock was set back.
                     repeats.leftOut++;
                     return -1;
                 }

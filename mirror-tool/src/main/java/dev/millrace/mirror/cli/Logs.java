@@ -7,7 +7,7 @@ import dev.millrace.mirror.http.LogEvent;
 import java.util.List;
 import org.slf4j.LoggerFactory;
 
-/** Changes the log that logback.xml configures, as the command line and the terminal need it. */
+/** Adjusts the log that logback.xml configures to the command line and the terminal. */
 public final class Logs {
     private Logs() {}
 
@@ -27,14 +27,16 @@ public final class Logs {
         }
     }
 
-    /** Shows all that the Kafka clients log, with their configurations (they mask passwords), and stack traces. */
+    /**
+     * Shows everything that the Kafka clients log, with their configurations (they mask passwords), and stack traces.
+     */
     private static void configureVerbose() {
         KafkaLogs.showAll();
         console().setInterval(0);
         setPattern("%d{yyyy-MM-dd HH:mm:ss.SSS} %-5level [%thread] %logger{24} - %msg%n");
     }
 
-    /** The last warnings and errors that the log has shown, the oldest first. */
+    /** Returns the last warnings and errors that the log has shown, the oldest first. */
     static List<LogEvent> recentWarnings() {
         return console().recent();
     }

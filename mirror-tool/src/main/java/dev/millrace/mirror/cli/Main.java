@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
         description = "Mirrors topics from one Kafka cluster to another.")
 public final class Main implements Runnable {
     @Mixin
-    @SuppressWarnings("unused") // Its annotation is what counts.
+    @SuppressWarnings("unused") // Only its annotation matters.
     private StandardOptions standard;
 
     @Spec
@@ -31,23 +31,23 @@ public final class Main implements Runnable {
         int exitCode = ExitCode.SOFTWARE;
         try {
             exitCode = execute(commandLine(Shutdown::runOnSignal), args);
-        } catch (Throwable failure) { // An Error: picocli handles only exceptions.
+        } catch (Throwable failure) { // picocli handles only exceptions, not an Error.
             System.err.println("mirror: " + MirrorException.reason(failure));
             if (KafkaLogs.isShowingAll()) {
                 failure.printStackTrace();
             }
         } finally {
-            Shutdown.exit(exitCode); // Even if there is no memory for the message: the shutdown hook waits for this.
+            Shutdown.exit(exitCode); // Runs even without memory for the message: the hook waits for it.
         }
     }
 
     /**
-     * The command with its subcommands, ready to be executed.
+     * Returns the command with its subcommands, ready to be executed.
      *
-     * @param runOnSignal as {@link RunCommand} has it
+     * @param runOnSignal as in {@link RunCommand}
      */
     static CommandLine commandLine(BiConsumer<Runnable, Supplier<String>> runOnSignal) {
-        CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF); // Its warnings quote values: also passwords.
+        CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF); // Its warnings quote values, including passwords.
         CommandLine main = new CommandLine(new Main())
                 .addSubcommand(new RunCommand(runOnSignal))
                 .addSubcommand(new PlanCommand())
@@ -64,7 +64,7 @@ public final class Main implements Runnable {
                 .setExecutionExceptionHandler(Main::explainFailure);
     }
 
-    /** Executes the command that the arguments say, with those of the file of {@code --config}. */
+    /** Executes the command that the arguments name, with the options of the {@code --config} file. */
     static int execute(CommandLine main, String... args) {
         try {
             return main.execute(ConfigFile.expand(args, main));
@@ -90,7 +90,7 @@ public final class Main implements Runnable {
         return ExitCode.USAGE;
     }
 
-    /** So that nobody looks only at the command line for an option that is wrong. */
+    /** Names the file of an option, so that nobody looks for a wrong option only on the command line. */
     private static String originOfOptions(String message, CommandLine command) {
         return MirrorOptions.of(command)
                 .flatMap(MirrorOptions::file)

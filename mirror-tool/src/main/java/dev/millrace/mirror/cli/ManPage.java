@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
-/** The manual page of a command, as {@code man} reads it (roff), from the same texts as its {@code --help}. */
+/** Formats the manual page of a command for {@code man} (roff), from the same texts as its {@code --help}. */
 final class ManPage {
     private final CommandSpec command;
     private final StringBuilder roff = new StringBuilder();
@@ -20,7 +20,7 @@ final class ManPage {
     }
 
     /**
-     * Writes the page.
+     * Returns the page.
      *
      * @param version of the tool, for the foot of the page
      */
@@ -34,14 +34,14 @@ final class ManPage {
         return page.roff.toString();
     }
 
-    /** The name by which {@code man} finds the page, such as {@code mirror-run}. */
+    /** Returns the name by which {@code man} finds the page, such as {@code mirror-run}. */
     static String name(CommandSpec command) {
         return command.qualifiedName("-");
     }
 
     private void addHead(String version) {
         roff.append(".TH %s 1 \"\" \"%s\" \"Millrace\"\n".formatted(escape(name(command)), escape(version)));
-        roff.append(".ad l\n.nh\n"); // Options are not to be broken at the end of a line.
+        roff.append(".ad l\n.nh\n"); // Options must not be broken at the end of a line.
         addSection("NAME");
         addText(name(command) + " - " + summary(command));
         addSection("SYNOPSIS");
@@ -112,7 +112,7 @@ final class ManPage {
         });
     }
 
-    /** So that what a user copies from the page is what he must type: roff would print other dashes and quotes. */
+    /** Escapes text so that it can be copied from the page: roff would print other dashes and quotes. */
     private static String escape(String text) {
         return text.replace("\\", "\\e")
                 .replace("-", "\\-")

@@ -28,9 +28,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** The options that say what to mirror and how: those of {@code mirror run}, which the demo uses for its runs, too. */
+/** The options of {@code mirror run} that say what to mirror and how. The demo uses them for its runs too. */
 public final class MirrorOptions {
-    /** Of the consumer, too. */
+    /** The consumer's setting has the same name. */
     private static final String INTERCEPTORS = ProducerConfig.INTERCEPTOR_CLASSES_CONFIG;
 
     @Option(
@@ -126,10 +126,10 @@ public final class MirrorOptions {
             description = "A YAML file (*.yaml, *.yml) or a properties file with any of these options, under their"
                     + " names without dashes, and settings of the clients under source.KEY and target.KEY. Options on"
                     + " the command line override the file's.")
-    @SuppressWarnings("unused") // ConfigFile has read it: see useFile.
+    @SuppressWarnings("unused") // ConfigFile reads it; see useFile.
     private Path configFile;
 
-    /** That of {@code --config}; null without one. */
+    /** The file of {@code --config}; null without one. */
     private ConfigFile file;
 
     @Option(
@@ -299,7 +299,7 @@ public final class MirrorOptions {
         }
     }
 
-    /** Those of the command, if it has them. */
+    /** Returns the options of the command, if it has them. */
     static Optional<MirrorOptions> of(CommandLine command) {
         return command.getCommandSpec().mixins().values().stream()
                 .map(CommandSpec::userObject)
@@ -308,12 +308,12 @@ public final class MirrorOptions {
                 .findFirst();
     }
 
-    /** Takes the settings of clients in this file, too. Its options are on the command line already. */
+    /** Adds the client settings in this file. Its options are already on the command line. */
     void useFile(ConfigFile config) {
         file = config;
     }
 
-    /** The file of {@code --config}, if there is one. */
+    /** Returns the file of {@code --config}, if there is one. */
     Optional<ConfigFile> file() {
         return Optional.ofNullable(file);
     }
@@ -338,7 +338,7 @@ public final class MirrorOptions {
     }
 
     /**
-     * The configuration that these options describe.
+     * Returns the configuration that these options describe.
      *
      * @throws MirrorException naming the option or the file that is wrong
      */
@@ -347,7 +347,7 @@ public final class MirrorOptions {
     }
 
     /**
-     * As the other, after each client was opened once, so that a wrong setting is told with its place.
+     * Does the same after opening each client once, so that a wrong setting is reported with its place.
      *
      * @throws MirrorException naming the option or the file that is wrong
      */
@@ -434,7 +434,7 @@ public final class MirrorOptions {
         return onTargetLost;
     }
 
-    /** Without numbers a target could take later records than the one that it refuses, and these come first then. */
+    /** Without sequences, a target could accept records after a refused one, which would then come first. */
     private void requireNumbers(Map<String, Object> producer) {
         if (producerKind != ProducerKind.MILLRACE) {
             throw MirrorException.usage("--on-refused with --producer " + producerKind
@@ -461,7 +461,7 @@ public final class MirrorOptions {
         return chosen.isFetching() ? ResumeMode.EXACT : ResumeMode.AT_LEAST_ONCE;
     }
 
-    /** The mode that is asked for, or the default of these clients. */
+    /** Returns the requested mode, or the default for these clients. */
     private CopyMode mode(Map<String, Object> consumer, Map<String, Object> producer) {
         if (mode == null) {
             boolean canFetch =
@@ -476,7 +476,7 @@ public final class MirrorOptions {
         return mode;
     }
 
-    /** Interceptors take single records, which these modes never make. */
+    /** Refuses interceptors, which take single records: these modes never create any. */
     private void requireNoInterceptors(Map<String, Object> client, GivenSettings given) {
         if (hasInterceptors(client)) {
             throw MirrorException.usage(given.describe(INTERCEPTORS, client.get(INTERCEPTORS))

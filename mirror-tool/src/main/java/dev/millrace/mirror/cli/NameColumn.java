@@ -3,8 +3,8 @@ package dev.millrace.mirror.cli;
 import java.util.stream.Stream;
 
 /**
- * A column of names in a table. A name may be so long that a table wide enough for it could not be read; such a name has a
- * line of its own, and the rest of its row is in the next line.
+ * A column of names in a table. A name too long for a readable table gets its own line, and the rest of its row is on
+ * the next line.
  */
 record NameColumn(int width) {
     private static final int MAX_WIDTH = 60;
@@ -15,7 +15,7 @@ record NameColumn(int width) {
                 .reduce(title.length(), Math::max));
     }
 
-    /** The name as it begins, or goes on, a row. */
+    /** Returns the name as it begins a row, or continues it on the next line. */
     String cell(String name) {
         String line = name.length() > width ? name + System.lineSeparator() : name;
         return line + " ".repeat(name.length() > width ? width : width - name.length());

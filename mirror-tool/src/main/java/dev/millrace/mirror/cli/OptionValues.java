@@ -12,9 +12,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import picocli.CommandLine.TypeConversionException;
 
-/** Checks values of options, where picocli has no check or a message that does not help the user. */
+/** Checks option values where picocli has no check or its message does not help the user. */
 public final class OptionValues {
-    /** Not more digits than a nanosecond clock can count of hours. */
+    /** At most as many digits of hours as a nanosecond clock can count. */
     private static final Pattern DURATION = Pattern.compile("(\\d{1,6})(s|m|h|)");
 
     private static final Pattern ADDRESS =
@@ -24,7 +24,7 @@ public final class OptionValues {
     private OptionValues() {}
 
     /**
-     * The constant whose {@code toString} is the text, in upper or lower case.
+     * Returns the constant whose {@code toString} is the text, in upper or lower case.
      *
      * @throws TypeConversionException when there is none; its message lists the possible values
      */
@@ -38,9 +38,9 @@ public final class OptionValues {
     }
 
     /**
-     * A time such as {@code 90s}, {@code 5m}, {@code 2h}, or {@code forever}; a number alone is of seconds.
+     * Parses a time such as {@code 90s}, {@code 5m}, {@code 2h}, or {@code forever}; a number alone means seconds.
      *
-     * @throws TypeConversionException when the text is none
+     * @throws TypeConversionException when the text is no time
      */
     public static Duration parseDuration(String text) {
         if (text.equalsIgnoreCase("forever")) {
@@ -59,9 +59,9 @@ public final class OptionValues {
     }
 
     /**
-     * Bytes per second such as {@code 500KB} or {@code 10MB}, or {@code none}.
+     * Parses bytes per second such as {@code 500KB} or {@code 10MB}, or {@code none}.
      *
-     * @throws TypeConversionException when the text is none
+     * @throws TypeConversionException when the text is no rate
      */
     public static long parseRate(String text) {
         try {
@@ -72,10 +72,10 @@ public final class OptionValues {
     }
 
     /**
-     * An address such as {@code 9464}, {@code localhost:9464}, {@code 0.0.0.0:9464} or {@code [::1]:9464}; a port alone
-     * is of the loopback interface. Looks the host up.
+     * Parses an address such as {@code 9464}, {@code localhost:9464}, {@code 0.0.0.0:9464} or {@code [::1]:9464}; a
+     * port alone means the loopback interface. Looks up the host.
      *
-     * @throws TypeConversionException when the text is none
+     * @throws TypeConversionException when the text is no address
      */
     public static InetSocketAddress parseAddress(String text) {
         Matcher address = ADDRESS.matcher(text);

@@ -9,13 +9,13 @@ import picocli.AutoComplete;
 import picocli.CommandLine;
 
 /**
- * Writes the files of the package that follow from the commands and their options: the manual pages, and the completion
- * for bash and zsh. The build runs it.
+ * Writes the package's files that are generated from the commands and their options: the manual pages, and the
+ * completion for bash and zsh. The build runs it.
  */
 public final class PackageFiles {
     private PackageFiles() {}
 
-    /** Takes the folder to write to, which then has a folder {@code share}, and the version of the tool. */
+    /** Takes the folder to write to, in which it creates a folder {@code share}, and the version of the tool. */
     public static void main(String[] args) throws IOException {
         Path share = Path.of(args[0], "share");
         CommandLine main = Main.commandLine((stop, left) -> {});

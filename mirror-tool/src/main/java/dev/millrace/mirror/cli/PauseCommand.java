@@ -2,7 +2,7 @@ package dev.millrace.mirror.cli;
 
 import picocli.CommandLine.Command;
 
-/** {@code mirror pause}: has a running mirror read no more of topics. */
+/** {@code mirror pause}: makes a running mirror stop reading topics. */
 @Command(
         name = "pause",
         description = {

@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
         })
 final class PlanCommand implements Callable<Integer> {
     @Mixin
-    @SuppressWarnings("unused") // Its annotation is what counts.
+    @SuppressWarnings("unused") // Only its annotation matters.
     private StandardOptions standard;
 
     @Mixin

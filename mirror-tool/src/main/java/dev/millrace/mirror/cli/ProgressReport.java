@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Shows the progress of a mirror: on a terminal in one line that is rewritten, otherwise in log lines.
+ * Shows the progress of a mirror: on a terminal in one rewritten line, otherwise in log lines.
  *
  * <p><b>Threads:</b> the thread that runs the mirror.
  */
@@ -78,7 +78,7 @@ final class ProgressReport implements MirrorObserver {
         double seconds = Math.max(seconds(now - lastNanos), 1e-3);
         return String.format(
                 Locale.ROOT,
-                // The most important comes first, because a narrow terminal cuts off the end.
+                // The most important figure comes first, because a narrow terminal cuts off the end.
                 "%s | %s | %,.0f/s | %,.1f MB/s | %,d in flight",
                 Words.count(totals.acked(), "record"),
                 lag(totals) + (catchUpSeconds > 0 ? ", caught up in " + Words.duration(catchUpSeconds) : ""),

@@ -2,7 +2,7 @@ package dev.millrace.mirror.cli;
 
 import picocli.CommandLine.Command;
 
-/** {@code mirror resume}: has a running mirror go on with topics that are paused. */
+/** {@code mirror resume}: makes a running mirror resume paused topics. */
 @Command(
         name = "resume",
         description = {

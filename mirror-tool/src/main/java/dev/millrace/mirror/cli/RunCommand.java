@@ -43,7 +43,7 @@ final class RunCommand implements Callable<Integer> {
     private static final Logger LOG = LoggerFactory.getLogger(RunCommand.class);
 
     @Mixin
-    @SuppressWarnings("unused") // Its annotation is what counts.
+    @SuppressWarnings("unused") // Only its annotation matters.
     private StandardOptions standard;
 
     @Mixin
@@ -112,8 +112,8 @@ final class RunCommand implements Callable<Integer> {
     private final BiConsumer<Runnable, Supplier<String>> runOnSignal;
 
     /**
-     * @param runOnSignal takes an action to run when a signal ends the process, and what says what is left if it is to
-     *     end at once
+     * @param runOnSignal takes an action to run when a signal ends the process, and a supplier that says what is left
+     *     if the process must end at once
      */
     RunCommand(BiConsumer<Runnable, Supplier<String>> runOnSignal) {
         this.runOnSignal = runOnSignal;

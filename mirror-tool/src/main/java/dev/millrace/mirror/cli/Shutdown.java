@@ -5,13 +5,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * Ends the process with the exit code of the command, also after SIGTERM or SIGINT: a JVM would exit with a code for
+ * Ends the process with the exit code of the command, even after SIGTERM or SIGINT: a JVM would exit with a code for
  * the signal, but a mirror that has committed all its records reports success.
  *
  * <p><b>Threads:</b> the main thread calls {@link #exit}, once; any thread may call the rest.
  */
 final class Shutdown {
-    /** As shells have it: 128 and the number of the signal. */
+    /** The exit code that shells use: 128 plus the number of the signal. */
     private static final int INTERRUPTED = 130;
 
     private static final CompletableFuture<Integer> EXIT_CODE = new CompletableFuture<>();
@@ -34,13 +34,13 @@ final class Shutdown {
                         "mirror-shutdown"));
     }
 
-    /** Lets the first Ctrl-C end the process as any signal does, and a second one end it at once. */
+    /** Lets the first Ctrl-C end the process as any signal does, and a second one end it immediately. */
     private static void endAtOnceOnSecondInterrupt(Supplier<String> describeLeft) {
         AtomicBoolean isFirst = new AtomicBoolean(true);
         Interrupts.handle(() -> {
             if (isFirst.getAndSet(false)) {
                 System.err.println("mirror: stopping; a second Ctrl-C ends it at once");
-                new Thread(() -> System.exit(INTERRUPTED), "mirror-interrupt").start(); // it waits for the hook
+                new Thread(() -> System.exit(INTERRUPTED), "mirror-interrupt").start(); // exit() waits for the hook
             } else {
                 try {
                     System.err.println("mirror: ended at once by a second Ctrl-C; " + describeLeft.get());

@@ -28,7 +28,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code mirror status}: prints what a running mirror does, which was started with {@code --http}. */
+/** {@code mirror status}: prints what a running mirror started with {@code --http} does. */
 @Command(
         name = "status",
         description = "Prints what a mirror does that was started with --http.",
@@ -45,7 +45,7 @@ final class StatusCommand implements Callable<Integer> {
     private static final int SHOWN_EVENTS = 10;
 
     @Mixin
-    @SuppressWarnings("unused") // Its annotation is what counts.
+    @SuppressWarnings("unused") // Only its annotation matters.
     private StandardOptions standard;
 
     @Parameters(
@@ -60,7 +60,7 @@ final class StatusCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         Map<String, Object> before = ask();
-        Thread.sleep(RATE_MS); // for the rates
+        Thread.sleep(RATE_MS); // to measure rates
         Map<String, Object> now = ask();
         PrintWriter out = spec.commandLine().getOut();
         printCondition(now, out);
@@ -88,7 +88,7 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** What is told when a mirror's page cannot be asked. */
+    /** Returns the failure for a mirror whose page cannot be reached. */
     static MirrorException noAnswer(URI page, IOException e) {
         return MirrorException.failed(page + " does not answer; is the mirror running, with --http and this address? "
                 + (e instanceof ConnectException
@@ -113,7 +113,7 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** What stands in the last column of a partition. */
+    /** Returns the last column of a partition. */
     private static String mark(Map<String, Object> row) {
         if ((boolean) row.get("isPaused")) {
             return "paused";
@@ -169,7 +169,7 @@ final class StatusCommand implements Callable<Integer> {
     private static void printBytes(Map<String, Object> now, PrintWriter out) {
         long fetched = (long) number(now, "fetchedBytes");
         String written = Words.bytes((long) number(now, "writtenBytes"));
-        if (fetched > 0) { // else Kafka's consumer has fetched
+        if (fetched > 0) { // otherwise Kafka's consumer has fetched
             out.printf(
                     "%n%s in whole batches were read from the source, and %s written to the target, compressed as they"
                             + " are there.%n",

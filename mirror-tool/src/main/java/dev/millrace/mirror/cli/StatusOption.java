@@ -18,7 +18,7 @@ final class StatusOption {
     private Integer status;
 
     /**
-     * The time between two lines; zero for none.
+     * Returns the time between two lines; zero for none.
      *
      * @throws MirrorException when the given one is negative
      */

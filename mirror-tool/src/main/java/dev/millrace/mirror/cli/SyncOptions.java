@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 
-/** The options about what is kept on the target as it is on the source, besides records. */
+/** The options about what is kept in sync on the target besides records. */
 final class SyncOptions {
     @Option(
             names = "--sync",
@@ -48,7 +48,7 @@ final class SyncOptions {
     private Duration interval = SyncPolicy.DEFAULT_INTERVAL;
 
     /**
-     * The policy that these options describe.
+     * Returns the policy that these options describe.
      *
      * @throws MirrorException naming the option that is wrong
      */

@@ -15,7 +15,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code mirror take-over}: commits where MirrorMaker 2 has stopped. */
+/** {@code mirror take-over}: commits the positions at which MirrorMaker 2 has stopped. */
 @Command(
         name = "take-over",
         description = {
@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
         })
 final class TakeOverCommand implements Callable<Integer> {
     @Mixin
-    @SuppressWarnings("unused") // Its annotation is what counts.
+    @SuppressWarnings("unused") // Only its annotation matters.
     private StandardOptions standard;
 
     @Option(

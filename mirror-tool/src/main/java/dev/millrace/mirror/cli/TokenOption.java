@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** The option {@code --http-token-file} of {@code mirror run}, and of the commands that change what it does. */
+/** The option {@code --http-token-file} of {@code mirror run} and of the commands that change what it does. */
 final class TokenOption {
     static final String ENVIRONMENT = "MIRROR_HTTP_TOKEN";
     static final String OPTION = "--http-token-file";
@@ -30,7 +30,7 @@ final class TokenOption {
     }
 
     /**
-     * The token, if one is given.
+     * Returns the token, if one is given.
      *
      * @throws MirrorException naming the file, or the variable, that has none
      */
@@ -45,7 +45,7 @@ final class TokenOption {
         });
     }
 
-    /** As it is sent. */
+    /** Returns the header that carries the token. */
     String header() {
         AccessToken unused = token().orElseThrow(() -> MirrorException.usage("The mirror's token is needed: give "
                 + OPTION + " FILE, or set the environment variable " + ENVIRONMENT));

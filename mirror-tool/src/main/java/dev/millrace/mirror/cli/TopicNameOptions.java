@@ -9,7 +9,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** The options that say what the source's topics are called on the target. */
+/** The options that give the source's topics their names on the target. */
 final class TopicNameOptions {
     @Option(
             names = "--topic-prefix",
@@ -47,7 +47,7 @@ final class TopicNameOptions {
     }
 
     /**
-     * The names that these options describe.
+     * Returns the names that these options describe.
      *
      * @throws MirrorException naming the option that is wrong
      */

@@ -12,7 +12,7 @@ import org.apache.kafka.common.config.AbstractConfig;
 
 /** Finds settings that no client knows and that are probably misspelt. Kafka's clients ignore them. */
 final class UnknownSettings {
-    /** Settings with these prefixes are read by all clients, but listed by none. */
+    /** All clients read settings with these prefixes, but none lists them. */
     private static final List<String> UNLISTED =
             List.of(AbstractConfig.CONFIG_PROVIDERS_CONFIG, CommonClientConfigs.METRICS_CONTEXT_PREFIX);
 
@@ -23,8 +23,8 @@ final class UnknownSettings {
     /**
      * Returns a message for each unknown setting, with the known one that it resembles.
      *
-     * @param given by their keys, what the messages call them
-     * @param client that reads the settings, for the messages
+     * @param given the names of the settings in messages, by key
+     * @param client the name, in messages, of the client that reads the settings
      */
     static List<String> describe(Map<String, String> given, Set<String> known, String client) {
         List<String> descriptions = new ArrayList<>();
@@ -43,7 +43,7 @@ final class UnknownSettings {
                 .orElse("remove it, unless a plugin of yours reads it");
     }
 
-    /** The known name that is probably meant, if one is so near. */
+    /** Returns the known name that is probably meant, if one is close enough. */
     static Optional<String> resembling(String key, Set<String> known) {
         return known.stream()
                 .min(Comparator.comparingInt((String name) -> editDistance(key, name))
@@ -51,7 +51,7 @@ final class UnknownSettings {
                 .filter(name -> editDistance(key, name) <= MAX_DISTANCE);
     }
 
-    /** How many characters must be inserted, removed or replaced to turn one text into the other. */
+    /** Returns how many characters must be inserted, removed or replaced to turn one text into the other. */
     private static int editDistance(String left, String right) {
         int[] row = new int[right.length() + 1];
         for (int j = 0; j <= right.length(); j++) {

@@ -33,7 +33,7 @@ final class VerifyCommand implements Callable<Integer> {
     private static final int DIFFERENT = 3;
 
     @Mixin
-    @SuppressWarnings("unused") // Its annotation is what counts.
+    @SuppressWarnings("unused") // Only its annotation matters.
     private StandardOptions standard;
 
     @Mixin

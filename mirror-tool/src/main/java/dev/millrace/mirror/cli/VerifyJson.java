@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** What was found in one topic as a JSON object in one line. */
+/** Formats what was found in one topic as a JSON object in one line. */
 final class VerifyJson {
     private VerifyJson() {}
 

@@ -8,7 +8,7 @@ import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Shows the progress of a verification: on a terminal in one line that is rewritten, otherwise in log lines. */
+/** Shows the progress of a verification: on a terminal in one rewritten line, otherwise in log lines. */
 final class VerifyReport implements VerifyObserver {
     private static final Logger LOG = LoggerFactory.getLogger(VerifyReport.class);
 
@@ -47,7 +47,7 @@ final class VerifyReport implements VerifyObserver {
         lastRecords = records;
     }
 
-    /** Removes the line. */
+    /** Removes the status line. */
     void onFinished() {
         if (Terminal.isTerminal()) {
             Terminal.rewrite(out, "");

@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 
-/** Prints what was found: a row for each topic, its first differences, and a line about all. */
+/** Prints the result: a row for each topic, its first differences, and a summary line. */
 record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample) {
     void print(PrintWriter out) {
         out.printf(

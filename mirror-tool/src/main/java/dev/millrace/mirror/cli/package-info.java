@@ -1,8 +1,8 @@
 /**
- * The command line: options and properties files become a {@code MirrorConfig}; progress, logs and failures become
- * lines that the user reads. <b>Internal, not API.</b>
+ * <b>Internal, not API.</b> The command line. Enters: options and configuration files. Leaves: a {@code MirrorConfig},
+ * and lines for the user about progress, warnings and failures.
  *
- * <p>It uses the mirror. It does not know the demo, which adds its command as a service ({@code AddedCommand}) and uses
- * what is public here: the options of a mirror, the terminal, the log.
+ * <p>It uses the mirror. It does not depend on the demo, which adds its command as a service ({@code AddedCommand}) and
+ * uses the public classes here: the options of a mirror, the terminal, the log.
  */
 package dev.millrace.mirror.cli;

@@ -7,15 +7,15 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeClusterOptions;
 
 /**
- * Asks a cluster every few seconds for its id, so that somebody who looks at the mirror learns whether it answers, and
- * whether the client that asks still works.
+ * Asks a cluster every few seconds for its id, to show whether the cluster answers and whether the client that asks
+ * still works.
  *
- * <p><b>Threads:</b> one asks; any may read. The client's own thread notes the answers.
+ * <p><b>Threads:</b> one thread asks; any thread may read. The client's own thread notes the answers.
  */
 public final class ClusterProbe {
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final int ANSWER_TIMEOUT_MS = 4_000;
-    /** Two questions without an answer. */
+    /** The time in which two questions remain unanswered. */
     private static final long SILENT_NANOS = 3 * INTERVAL_NANOS;
 
     private final String role;
@@ -23,11 +23,11 @@ public final class ClusterProbe {
     private long askedNanos;
     private volatile long answeredNanos;
     private volatile String cause = "";
-    /** The client's own, in which it tells answers; null before the first. */
+    /** The client's own thread, which delivers answers; null before the first. */
     private volatile Thread clientThread;
 
     /**
-     * Of a cluster that has just answered.
+     * Starts with a cluster that has just answered.
      *
      * @param role "source" or "target"
      */
@@ -38,7 +38,7 @@ public final class ClusterProbe {
         this.answeredNanos = nowNanos;
     }
 
-    /** Asks if it is time to. Does not block. */
+    /** Asks if it is time. Does not block. */
     public void askIfDue(long nowNanos) {
         if (nowNanos - askedNanos < INTERVAL_NANOS) {
             return;
@@ -48,7 +48,7 @@ public final class ClusterProbe {
         cluster.describeCluster(new DescribeClusterOptions().timeoutMs(ANSWER_TIMEOUT_MS))
                 .clusterId()
                 .whenComplete((id, failure) -> {
-                    if (Thread.currentThread() != asking) { // else the answer was there already
+                    if (Thread.currentThread() != asking) { // otherwise the answer had already arrived
                         clientThread = Thread.currentThread();
                     }
                     if (failure == null) {
@@ -59,7 +59,7 @@ public final class ClusterProbe {
                 });
     }
 
-    /** That the client's thread has died, as by an error of the JVM, so that no question is answered; else empty. */
+    /** Says that the client's thread has died, for example of a JVM error, so no question is answered; else empty. */
     public String failure() {
         Thread known = clientThread;
         return known == null || known.isAlive()
@@ -67,7 +67,7 @@ public final class ClusterProbe {
                 : "The thread of the admin client of the " + role + " cluster has died, as after an OutOfMemoryError";
     }
 
-    /** That it does not answer; empty if it does. */
+    /** Says that the cluster does not answer; empty if it does. */
     public String problem(long nowNanos) {
         long silent = nowNanos - answeredNanos;
         return silent < SILENT_NANOS

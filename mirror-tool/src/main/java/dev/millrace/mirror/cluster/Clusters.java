@@ -37,7 +37,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a mirror asks clusters through an admin client, so that it reports what is wrong before it starts. */
+/** Asks clusters through an admin client, so that a mirror reports problems before it starts. */
 public final class Clusters {
     private static final Logger LOG = LoggerFactory.getLogger(Clusters.class);
     private static final int ANSWER_TIMEOUT_MS = 7_000;
@@ -84,7 +84,7 @@ public final class Clusters {
     }
 
     /**
-     * The cluster's id, which does not depend on the address the client uses.
+     * Returns the cluster's id, which does not depend on the address the client uses.
      *
      * @param config of the client; its address is returned if the cluster has no id
      */
@@ -95,7 +95,7 @@ public final class Clusters {
                 : config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG).toString();
     }
 
-    /** The numbers of the partitions of those of the topics that the cluster has. */
+    /** Returns the partition counts of those of the topics that the cluster has. */
     public static Map<String, Integer> partitionCounts(Admin cluster, Collection<String> topics) {
         Map<String, Integer> counts = new HashMap<>();
         describe(cluster, topics)
@@ -105,20 +105,20 @@ public final class Clusters {
     }
 
     /**
-     * The offset after the last record of each partition of a topic. Waits, up to the client's time-out, until all
-     * partitions have a leader that answers, which takes a moment for new partitions.
+     * Returns the offset after the last record of each partition of a topic. Waits, up to the client's time-out, until
+     * all partitions have a leader that answers, which takes a moment for new partitions.
      */
     public static Map<TopicPartition, Long> endOffsets(Admin cluster, String topic, int partitions) {
         return offsets(cluster, partitions(topic, partitions), OffsetSpec.latest());
     }
 
-    /** An offset of each partition; all of them must exist. */
+    /** Returns an offset of each partition; all of them must exist. */
     public static Map<TopicPartition, Long> offsets(
             Admin cluster, Collection<TopicPartition> partitions, OffsetSpec which) {
         return offsets(cluster, partitions, which, IsolationLevel.READ_UNCOMMITTED);
     }
 
-    /** An offset of each partition as a consumer with this isolation level sees it; all of them must exist. */
+    /** Returns an offset of each partition as a consumer with this isolation level sees it; all of them must exist. */
     public static Map<TopicPartition, Long> offsets(
             Admin cluster, Collection<TopicPartition> partitions, OffsetSpec which, IsolationLevel isolation) {
         Map<TopicPartition, Long> offsets = new HashMap<>();
@@ -129,7 +129,7 @@ public final class Clusters {
     }
 
     /**
-     * An offset of each of those partitions whose leader answers within 2 s.
+     * Returns an offset of each of those partitions whose leader answers within 2 s.
      *
      * @throws RetriableException if none does
      */
@@ -155,14 +155,14 @@ public final class Clusters {
         return offsets;
     }
 
-    /** The same question of each partition. */
+    /** Returns the same question for each partition. */
     public static Map<TopicPartition, OffsetSpec> specs(Collection<TopicPartition> partitions, OffsetSpec which) {
         Map<TopicPartition, OffsetSpec> specs = new HashMap<>();
         partitions.forEach(partition -> specs.put(partition, which));
         return specs;
     }
 
-    /** Those of the partitions that the cluster has. */
+    /** Returns those of the partitions that the cluster has. */
     public static Set<TopicPartition> existing(Admin cluster, Collection<TopicPartition> partitions) {
         Set<String> topics = topics(partitions);
         topics.retainAll(awaitUnchecked(cluster.listTopics().names()));
@@ -174,7 +174,7 @@ public final class Clusters {
         return existing;
     }
 
-    /** Those of the topics that the cluster has. Asks for some hundred at a time. */
+    /** Describes those of the topics that the cluster has. Asks about some hundred at a time. */
     public static Map<String, TopicDescription> describe(Admin cluster, Collection<String> topics) {
         return describe(cluster, topics, new DescribeTopicsOptions());
     }
@@ -194,12 +194,14 @@ public final class Clusters {
         return found;
     }
 
-    /** The ids of those of the topics that the cluster has; zero if it gives none. */
+    /** Returns the ids of those of the topics that the cluster has; zero if it gives none. */
     public static Map<String, Uuid> topicIds(Admin cluster, Collection<String> topics) {
         return topicIds(cluster, topics, new DescribeTopicsOptions());
     }
 
-    /** As the other, for members of the group, which must poll: waits for each answer for 7 s at most. */
+    /**
+     * Does the same as {@link #topicIds} for members of the group, which must poll: waits at most 7 s for each answer.
+     */
     public static Map<String, Uuid> topicIdsInTime(Admin cluster, Collection<String> topics) {
         return topicIds(cluster, topics, new DescribeTopicsOptions().timeoutMs(ANSWER_TIMEOUT_MS));
     }
@@ -210,12 +212,12 @@ public final class Clusters {
         return ids;
     }
 
-    /** The elements in order, in lists that one request may have. */
+    /** Divides the elements, in order, into lists that fit one request. */
     public static <T> List<List<T>> batches(Collection<T> all) {
         return batches(all, TOPICS_PER_REQUEST);
     }
 
-    /** The elements in order, in lists of at most so many. */
+    /** Divides the elements, in order, into lists of at most this many. */
     public static <T> List<List<T>> batches(Collection<T> all, int most) {
         List<T> list = List.copyOf(all);
         List<List<T>> batches = new ArrayList<>();
@@ -225,7 +227,7 @@ public final class Clusters {
         return batches;
     }
 
-    /** The topics of these partitions. */
+    /** Returns the topics of these partitions. */
     public static Set<String> topics(Collection<TopicPartition> partitions) {
         return partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
     }
@@ -242,19 +244,19 @@ public final class Clusters {
         return createReader(client, "read_committed");
     }
 
-    /** As the other, with an {@code isolation.level}. */
+    /** Opens such a consumer with an {@code isolation.level}. */
     public static KafkaConsumer<byte[], byte[]> createReader(Map<String, Object> client, Object isolation) {
         return new KafkaConsumer<>(
                 DerivedConfigs.reader(client, isolation), new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
-    /** A topic's settings, including the defaults of its brokers. */
+    /** Returns a topic's settings, including the defaults of its brokers. */
     public static Config topicConfig(Admin cluster, String topic) throws ExecutionException {
         ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
         return await(cluster.describeConfigs(List.of(resource)).values().get(resource));
     }
 
-    /** As {@link #topicConfig}, asked for in one request. */
+    /** Does the same as {@link #topicConfig} for several topics in one request. */
     public static Map<String, KafkaFuture<Config>> topicConfigs(Admin cluster, Collection<String> topics) {
         Map<String, KafkaFuture<Config>> configs = new HashMap<>();
         if (!topics.isEmpty()) {
@@ -267,7 +269,7 @@ public final class Clusters {
         return configs;
     }
 
-    /** The settings of any of the brokers. */
+    /** Returns the settings of any one of the brokers. */
     public static Config brokerConfig(Admin cluster) throws ExecutionException {
         String broker =
                 await(cluster.describeCluster().nodes()).iterator().next().idString();
@@ -275,12 +277,12 @@ public final class Clusters {
         return await(cluster.describeConfigs(List.of(resource)).values().get(resource));
     }
 
-    /** The value of a setting; empty if the cluster does not tell it, as clusters that are only compatible with Kafka may. */
+    /** Returns the value of a setting; empty if the cluster does not tell it, as Kafka-compatible clusters may not. */
     public static Optional<String> setting(Config config, String name) {
         return Optional.ofNullable(config.get(name)).map(ConfigEntry::value);
     }
 
-    /** Waits for a cluster's answer. For callers that go on when the cluster refuses; the cause says why. */
+    /** Waits for a cluster's answer. For callers that continue when the cluster refuses; the cause says why. */
     public static <T> T await(KafkaFuture<T> future) throws ExecutionException {
         try {
             return future.get();

@@ -16,43 +16,43 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /**
- * Asks the target about copies of source topics. Questions and answers have the names of the source.
+ * Asks the target about copies of source topics. Questions and answers use the source names.
  *
  * <p><b>Threads:</b> any.
  */
 public record CopiesOnTarget(Admin target, TopicNames names) {
-    /** As {@link Clusters#describe}. */
+    /** Does what {@link Clusters#describe} does. */
     public Map<String, TopicDescription> describe(Collection<String> topics) {
         return bySource(topics, Clusters.describe(target, onTarget(topics)));
     }
 
-    /** As {@link Clusters#topicConfigs}. */
+    /** Does what {@link Clusters#topicConfigs} does. */
     public Map<String, KafkaFuture<Config>> configs(Collection<String> topics) {
         return bySource(topics, Clusters.topicConfigs(target, onTarget(topics)));
     }
 
-    /** As {@link Clusters#topicIds}. */
+    /** Does what {@link Clusters#topicIds} does. */
     public Map<String, Uuid> ids(Collection<String> topics) {
         return bySource(topics, Clusters.topicIds(target, onTarget(topics)));
     }
 
-    /** As {@link Clusters#existing}. */
+    /** Does what {@link Clusters#existing} does. */
     public Set<TopicPartition> existing(Collection<TopicPartition> partitions) {
         return names.onSource(Clusters.existing(target, names.onTarget(partitions)));
     }
 
-    /** As {@link Clusters#offsets}. */
+    /** Does what {@link Clusters#offsets} does. */
     public Map<TopicPartition, Long> offsets(Collection<TopicPartition> partitions, OffsetSpec which) {
         return offsets(partitions, which, IsolationLevel.READ_UNCOMMITTED);
     }
 
-    /** As {@link Clusters#offsets}. */
+    /** Does what {@link Clusters#offsets} does. */
     public Map<TopicPartition, Long> offsets(
             Collection<TopicPartition> partitions, OffsetSpec which, IsolationLevel isolation) {
         return names.onSource(Clusters.offsets(target, names.onTarget(partitions), which, isolation));
     }
 
-    /** As {@link Clusters#offsetsOfLed}. */
+    /** Does what {@link Clusters#offsetsOfLed} does. */
     public Map<TopicPartition, Long> offsetsOfLed(Collection<TopicPartition> partitions, OffsetSpec which) {
         return names.onSource(Clusters.offsetsOfLed(target, names.onTarget(partitions), which));
     }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
-/** The log of the Kafka clients: of kafka-clients, and of Millrace's private copy of its internal classes. */
+/** Configures the logs of kafka-clients and of Millrace's private copy of its internal classes. */
 public final class KafkaLogs {
     private static final Logger PUBLISHED = logger("org.apache.kafka");
     private static final List<Logger> ALL =

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sizes of the logs of a cluster. Each question is a new one to all brokers; of a broker that does not answer, its
- * last answer counts.
+ * The sizes of the logs of a cluster. Each call asks all brokers again; for a broker that does not answer, its last
+ * answer counts.
  *
  * <p><b>Threads:</b> any.
  */
@@ -38,7 +38,7 @@ public final class LogSizes implements PartitionSizes {
         this.cluster = cluster;
     }
 
-    /** Blocks for about a second at most. */
+    /** Returns the sizes. Blocks for about a second at most. */
     @Override
     public Map<TopicPartition, Long> of(Collection<TopicPartition> partitions) {
         try {

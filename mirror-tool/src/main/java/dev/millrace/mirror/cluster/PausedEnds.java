@@ -13,13 +13,13 @@ import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Up to where the source has records of paused partitions. Nobody fetches them, so nobody else knows how they grow.
+ * Knows where paused partitions end on the source. Nothing fetches them, so nothing else shows their growth.
  *
- * <p><b>Threads:</b> one timer asks, a thread of the admin client writes, any reads.
+ * <p><b>Threads:</b> one timer asks, a thread of the admin client writes, any thread reads.
  */
 public final class PausedEnds {
     private static final long CURRENT_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** So that few questions are open at a time while the source does not answer. */
+    /** The limit keeps few questions open at a time while the source does not answer. */
     private static final int TIMEOUT_MS = 5_000;
 
     private final Map<TopicPartition, End> ends = new ConcurrentHashMap<>();
@@ -27,9 +27,9 @@ public final class PausedEnds {
     private record End(long offset, long askedNanos) {}
 
     /**
-     * Asks the source for these, and forgets all others. To be called about once a second. Does not block.
+     * Asks the source for these partitions and forgets all others. Call it about once a second. Does not block.
      *
-     * @param isolation with which the mirror reads
+     * @param isolation the isolation level with which the mirror reads
      */
     public void ask(Admin source, IsolationLevel isolation, Collection<TopicPartition> paused, long nowNanos) {
         ends.keySet().retainAll(paused);
@@ -40,14 +40,14 @@ public final class PausedEnds {
                 Clusters.specs(paused, OffsetSpec.latest()), new ListOffsetsOptions(isolation).timeoutMs(TIMEOUT_MS));
         for (TopicPartition partition : paused) {
             result.partitionResult(partition).whenComplete((end, failure) -> {
-                if (failure == null) { // else the last one grows old
+                if (failure == null) { // otherwise the last answer ages
                     ends.put(partition, new End(end.offset(), nowNanos));
                 }
             });
         }
     }
 
-    /** As of the last answer; empty before the first since the pause. */
+    /** Returns the end as of the last answer; empty before the first since the pause. */
     public OptionalLong of(TopicPartition partition) {
         End end = ends.get(partition);
         return end == null ? OptionalLong.empty() : OptionalLong.of(end.offset);

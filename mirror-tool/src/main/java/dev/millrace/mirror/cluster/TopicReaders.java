@@ -12,8 +12,8 @@ import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
 
 /**
- * Which ACLs let the same principals read mirrored topics on the target as on the source. Writing is left to the target:
- * there only the mirror writes to these topics, until their producers move.
+ * Finds the ACLs with which the same principals may read mirrored topics on the target as on the source. It leaves
+ * write ACLs to the target: there only the mirror writes to these topics, until their producers move.
  */
 public final class TopicReaders {
     private static final String EVERY_TOPIC = "*";
@@ -23,8 +23,8 @@ public final class TopicReaders {
     private TopicReaders() {}
 
     /**
-     * The ACLs for exactly these topics. One of the source that holds for more, for names with a prefix or for every
-     * topic, would also hold for other topics of the target.
+     * Returns ACLs for exactly these topics. A source ACL for a name prefix or for every topic would also apply to
+     * other topics of the target.
      *
      * @param topics of the source; the ACLs are for their names on the target
      */

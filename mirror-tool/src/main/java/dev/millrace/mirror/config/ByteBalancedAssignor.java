@@ -21,10 +21,11 @@ import org.apache.kafka.common.TopicPartition;
  * hands only if the member with the most bytes has clearly more than its share, and then cooperatively (KIP-429): its
  * new owner gets it in the rebalance after the one in which the old owner gives it up.
  *
- * <p>It runs in one member of the group. Sizes are asked of the source; while they are not known, each partition counts
+ * <p>It runs in one member of the group. It asks the source for sizes; while they are not known, each partition counts
  * the same.
  *
- * <p><b>Threads:</b> that of the consumer it belongs to. {@link #assign} blocks for as long as {@link PartitionSizes}.
+ * <p><b>Threads:</b> that of the consumer it belongs to. {@link #assign} blocks for as long as {@link PartitionSizes}
+ * does.
  */
 public final class ByteBalancedAssignor implements ConsumerPartitionAssignor, Configurable {
     /** The setting whose value is a {@link PartitionSizes}. */
@@ -32,7 +33,7 @@ public final class ByteBalancedAssignor implements ConsumerPartitionAssignor, Co
 
     /** A member that has up to this much more than its share keeps it: a move costs a pause. */
     private static final double TOLERANCE = 1.05;
-    /** Empty partitions are shared, too: each weighs this part of a mean one. */
+    /** Empty partitions are shared too: each counts at least as this part of a mean one. */
     private static final double LEAST_PART_OF_MEAN = 0.05;
 
     private static final Comparator<TopicPartition> BY_NAME =
@@ -96,7 +97,7 @@ public final class ByteBalancedAssignor implements ConsumerPartitionAssignor, Co
         return weights;
     }
 
-    /** Which members say that they own a partition; those of a former generation have lost theirs (KIP-792). */
+    /** Returns the members that claim each partition; members of an earlier generation have lost theirs (KIP-792). */
     private static Map<TopicPartition, Set<String>> claims(Map<String, Subscription> subscriptions) {
         int generation = subscriptions.values().stream()
                 .mapToInt(ByteBalancedAssignor::generation)
@@ -118,7 +119,7 @@ public final class ByteBalancedAssignor implements ConsumerPartitionAssignor, Co
         return subscription.generationId().orElse(-1);
     }
 
-    /** Each partition stays where it is; what has no owner goes to the member that has least, the largest first. */
+    /** Leaves each partition where it is and gives those without owner, largest first, to the member that has least. */
     private static void share(
             Map<TopicPartition, Double> weights, Map<TopicPartition, Set<String>> claims, Map<String, Share> shares) {
         List<TopicPartition> free = new ArrayList<>();
@@ -142,8 +143,8 @@ public final class ByteBalancedAssignor implements ConsumerPartitionAssignor, Co
     }
 
     /**
-     * Moves partitions from the member that has most to the one that has least, as long as that makes it better. A
-     * member that is left with a partition larger than a share is done, and the others share the rest.
+     * Moves partitions from the member that has most to the one that has least, as long as that helps. A member left
+     * with one partition larger than a share takes no further part, and the others share the rest.
      */
     private static void balance(Collection<Share> shares) {
         List<Share> open = new ArrayList<>(shares);
@@ -160,7 +161,7 @@ public final class ByteBalancedAssignor implements ConsumerPartitionAssignor, Co
         }
     }
 
-    /** What one member is to have. */
+    /** The partitions that one member is to have. */
     private static final class Share {
         private final Set<String> topics;
         private final Map<TopicPartition, Double> weights;
@@ -185,7 +186,7 @@ public final class ByteBalancedAssignor implements ConsumerPartitionAssignor, Co
             weight += weights.get(partition);
         }
 
-        /** Moves the partition that brings both nearest to each other; returns whether there is one. */
+        /** Moves the partition that brings both shares closest to each other; returns whether there is one. */
         boolean moveOneTo(Share other) {
             double gap = weight - other.weight;
             return partitions.stream()
@@ -202,7 +203,7 @@ public final class ByteBalancedAssignor implements ConsumerPartitionAssignor, Co
                     .isPresent();
         }
 
-        /** Without those that another member has yet to give up. */
+        /** Returns the partitions without those that another member has yet to give up. */
         List<TopicPartition> withoutClaimed(String member, Map<TopicPartition, Set<String>> claims) {
             return partitions.stream()
                     .filter(partition -> Set.of(member).containsAll(claims.getOrDefault(partition, Set.of())))

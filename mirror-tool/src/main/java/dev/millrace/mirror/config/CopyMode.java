@@ -7,11 +7,11 @@ import java.util.Locale;
 public enum CopyMode {
     /** Every thread has a Kafka consumer and sends record by record, with any producer. */
     CONSUMER(null),
-    /** One fetcher for all threads; large batches are passed as they came, small ones are merged. */
+    /** One fetcher serves all threads; large batches are passed unchanged, small ones are merged. */
     AUTO(PassMode.AUTO),
-    /** One fetcher for all threads; all batches are opened, and their records copied into new ones. */
+    /** One fetcher serves all threads; all batches are opened, and their records are copied into new ones. */
     RECORDS(PassMode.RECORDS),
-    /** One fetcher for all threads; every batch that the target can take is passed as it came. */
+    /** One fetcher serves all threads; every batch that the target accepts is passed unchanged. */
     BATCHES(PassMode.BATCHES);
 
     private final PassMode passMode;
@@ -25,17 +25,17 @@ public enum CopyMode {
         return passMode != null;
     }
 
-    /** Only while {@link #isFetching}. */
+    /** Returns the pass mode. Only valid while {@link #isFetching}. */
     public PassMode passMode() {
         return passMode;
     }
 
-    /** The name on the command line. */
+    /** Returns the name on the command line. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The same as {@link #label}, which picocli prints. */
+    /** Returns the {@link #label}, which picocli prints. */
     @Override
     public String toString() {
         return label();

@@ -11,11 +11,11 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** Configurations of single clients, derived from those in {@link MirrorConfig}. */
+/** Derives the configurations of single clients from those in {@link MirrorConfig}. */
 public final class DerivedConfigs {
     /**
-     * For so long a killed process's open transaction keeps readers of committed records from reading on. It must be
-     * longer than a transaction takes to end.
+     * A killed process's open transaction blocks readers of committed records for this long. It must be longer than a
+     * transaction takes to end.
      */
     private static final int TRANSACTION_TIMEOUT_MS = 15_000;
 
@@ -41,21 +41,21 @@ public final class DerivedConfigs {
 
     private DerivedConfigs() {}
 
-    /** The configuration of an admin client of the same cluster: the client's settings that an admin client takes. */
+    /** Returns the configuration of an admin client of the same cluster: those settings that an admin client takes. */
     public static Map<String, Object> admin(Map<String, Object> client) {
         Map<String, Object> config = only(AdminClientConfig.configNames(), client);
         config.put(AdminClientConfig.CLIENT_ID_CONFIG, client.get(AdminClientConfig.CLIENT_ID_CONFIG) + "-admin");
         return config;
     }
 
-    /** The settings with these names, and those that no client knows: plugins for TLS and SASL may read them. */
+    /** Returns the settings with these names and those that no client knows: plugins for TLS and SASL may read them. */
     private static Map<String, Object> only(Set<String> names, Map<String, Object> client) {
         Map<String, Object> config = new HashMap<>(client);
         config.keySet().removeIf(key -> KAFKA_SETTINGS.contains(key) && !names.contains(key));
         return config;
     }
 
-    /** The configuration of a producer that writes to the source: the consumer's connection. */
+    /** Returns the configuration of a producer that writes to the source through the consumer's connection settings. */
     public static Map<String, Object> sourceProducer(Map<String, Object> consumer) {
         Map<String, Object> config =
                 only(ProducerConfig.configNames(), only(AdminClientConfig.configNames(), consumer));
@@ -64,7 +64,7 @@ public final class DerivedConfigs {
         return config;
     }
 
-    /** The configuration of a consumer without a group, which reads what it is told to, from where it is told to. */
+    /** Returns the configuration of a consumer without a group, which reads only what it is told to. */
     public static Map<String, Object> reader(Map<String, Object> client, Object isolation) {
         Map<String, Object> config = admin(client);
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
@@ -74,7 +74,7 @@ public final class DerivedConfigs {
         return config;
     }
 
-    /** The configuration of one thread's consumer: ids that must be unique to a consumer get a number. */
+    /** Returns the configuration of one thread's consumer: ids that must be unique per consumer get a number. */
     public static Map<String, Object> numbered(Map<String, Object> consumer, int number) {
         Map<String, Object> config = new HashMap<>(consumer);
         config.computeIfPresent(ConsumerConfig.CLIENT_ID_CONFIG, (key, id) -> id + "-" + number);
@@ -82,21 +82,24 @@ public final class DerivedConfigs {
         return config;
     }
 
-    /** The configuration of a consumer whose {@link ByteBalancedAssignor} knows the source's sizes. */
+    /** Returns the configuration of a consumer whose {@link ByteBalancedAssignor} knows the source's sizes. */
     public static Map<String, Object> withSizes(Map<String, Object> consumer, PartitionSizes sizes) {
         Map<String, Object> config = new HashMap<>(consumer);
         config.put(ByteBalancedAssignor.SIZES_CONFIG, sizes);
         return config;
     }
 
-    /** The configuration of a consumer that throws when the source no longer has its position, instead of moving it. */
+    /**
+     * Returns the configuration of a consumer that throws, instead of moving, when the source no longer has its
+     * position.
+     */
     public static Map<String, Object> withoutReset(Map<String, Object> consumer) {
         Map<String, Object> config = new HashMap<>(consumer);
         config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         return config;
     }
 
-    /** The configuration of a producer whose records are in transactions. */
+    /** Returns the configuration of a producer whose records are in transactions. */
     public static Map<String, Object> transactional(Map<String, Object> producer, String transactionalId) {
         Map<String, Object> config = new HashMap<>(producer);
         config.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, transactionalId);
@@ -105,8 +108,8 @@ public final class DerivedConfigs {
     }
 
     /**
-     * The configuration of a member of a group on the target: the producer's connection, and the consumer's settings of
-     * groups.
+     * Returns the configuration of a member of a group on the target: the producer's connection settings and the
+     * consumer's group settings.
      *
      * @param consumer numbered
      */
@@ -124,14 +127,14 @@ public final class DerivedConfigs {
         return config;
     }
 
-    /** The configuration of a consumer that sees what its group has committed, and does not join it. */
+    /** Returns the configuration of a consumer that sees what its group has committed without joining it. */
     public static Map<String, Object> withoutMember(Map<String, Object> consumer) {
         Map<String, Object> config = new HashMap<>(consumer);
         config.remove(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
         return config;
     }
 
-    /** The configuration of the fetcher that reads for a consumer. */
+    /** Returns the configuration of the fetcher that reads for a consumer. */
     public static Map<String, Object> fetcher(Map<String, Object> consumer) {
         Map<String, Object> config = new HashMap<>(consumer);
         config.put(ConsumerConfig.CLIENT_ID_CONFIG, consumer.get(ConsumerConfig.CLIENT_ID_CONFIG) + "-fetcher");

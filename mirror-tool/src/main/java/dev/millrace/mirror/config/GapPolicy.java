@@ -2,14 +2,14 @@ package dev.millrace.mirror.config;
 
 import java.util.Locale;
 
-/** What a mirror does with a partition of which it has not copied records that the source no longer has. */
+/** What a mirror does with a partition when the source no longer has records that were not copied yet. */
 public enum GapPolicy {
-    /** Goes on with the records that there are. */
+    /** It continues with the records that remain. */
     GO_ON,
-    /** Copies nothing more of this partition; its last position stays committed. */
+    /** It copies nothing more of this partition; its last position remains committed. */
     STOP_PARTITION;
 
-    /** The name on the command line. */
+    /** Returns the name on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -5,11 +5,12 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Whose committed offsets a mirror keeps on the target, too.
+ * Which groups' committed offsets a mirror also keeps on the target.
  *
- * @param names matches the whole names of these groups of the source; empty if there is none
+ * @param names matches the whole names of these groups of the source; empty to keep none
  * @param interval how often it writes them there
- * @param checkpointsAlias the source's alias for programs that read MirrorMaker 2's checkpoints, which it then writes, too
+ * @param checkpointsAlias the source's alias for programs that read MirrorMaker 2's checkpoints, which the mirror then
+ *     writes too
  * @param offsetSyncs where it also writes MirrorMaker 2's offset syncs, if anywhere
  */
 public record GroupPolicy(
@@ -17,7 +18,7 @@ public record GroupPolicy(
         Duration interval,
         Optional<String> checkpointsAlias,
         Optional<OffsetSyncsPlace> offsetSyncs) {
-    /** As often as MirrorMaker 2. */
+    /** The interval of MirrorMaker 2. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(60);
 
     public static final GroupPolicy NONE =

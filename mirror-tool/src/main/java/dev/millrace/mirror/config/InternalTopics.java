@@ -4,14 +4,14 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Which topics Kafka and mirrors keep their own state in. They are never mirrored. */
+/** Identifies topics in which Kafka and mirrors keep their own state. They are never mirrored. */
 public final class InternalTopics {
-    /** How the names of topics begin in which a mirror keeps where its records are. */
+    /** The name prefix of topics in which a mirror keeps where its records are. */
     public static final String OFFSET_MAP_PREFIX = "millrace-offsets.";
 
-    /** How names of internal topics begin: Kafka's, and a mirror's own. */
+    /** The name prefixes of internal topics: Kafka's and a mirror's own. */
     static final List<String> BEGINNINGS = List.of("__", OFFSET_MAP_PREFIX);
-    /** Names of internal topics, or how they begin: also those of MirrorMaker 2. */
+    /** Names and name prefixes of internal topics, including those of MirrorMaker 2. */
     private static final String INTERNAL =
             BEGINNINGS.stream().map(Pattern::quote).collect(Collectors.joining("|"))
                     + "|mm2.*\\.internal\\z|.*\\.checkpoints\\.internal\\z";
@@ -21,14 +21,14 @@ public final class InternalTopics {
     private InternalTopics() {}
 
     /**
-     * The pattern, changed so that it does not match internal topics: those whose names start with two underscores, a
-     * mirror's own, and those in which MirrorMaker 2 keeps its state.
+     * Returns the pattern changed so that it does not match internal topics: those whose names start with two
+     * underscores, a mirror's own, and those in which MirrorMaker 2 keeps its state.
      */
     public static Pattern excludedFrom(Pattern topics) {
         return Pattern.compile("(?!" + INTERNAL + ")(?:" + topics.pattern() + ")", topics.flags());
     }
 
-    /** Whether this is the name of a topic in which Kafka or a mirror keeps its state, or how its name begins. */
+    /** Whether Kafka or a mirror keeps its state in a topic whose name is, or begins with, this. */
     static boolean isInternal(String name) {
         return IS_INTERNAL.matcher(name).lookingAt();
     }

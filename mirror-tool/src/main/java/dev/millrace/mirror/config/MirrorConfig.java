@@ -4,16 +4,16 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * What a mirror copies, and with which clients.
+ * What a mirror copies and with which clients.
  *
  * @param topics matches the whole names of the topics to mirror; internal topics ({@link
  *     InternalTopics#excludedFrom}) are never mirrored
- * @param names of their copies
+ * @param names the names of their copies
  * @param threads how many threads feed the producer, at least 1; with {@link CopyMode#CONSUMER} each has a consumer
  * @param mode how records get from the source to the producer
  * @param consumer configuration of every consumer, complete except for {@link DerivedConfigs#numbered numbers}
  * @param producer configuration of the one producer, complete
- * @param policies what it does while a cluster is not as it needs it
+ * @param policies what it does when a cluster is not in the state that it needs
  */
 public record MirrorConfig(
         Pattern topics,
@@ -29,7 +29,7 @@ public record MirrorConfig(
         producer = Map.copyOf(producer);
     }
 
-    /** With the default policies, and the names of the source. */
+    /** Uses the default policies and the names of the source. */
     public MirrorConfig(
             Pattern topics,
             int threads,
@@ -40,12 +40,12 @@ public record MirrorConfig(
         this(topics, TopicNames.KEPT, threads, mode, producerKind, consumer, producer, MirrorPolicies.DEFAULT);
     }
 
-    /** The same with another producer. */
+    /** Returns the same configuration with another producer. */
     public MirrorConfig withProducer(Map<String, Object> other) {
         return new MirrorConfig(topics, names, threads, mode, producerKind, consumer, other, policies);
     }
 
-    /** Matches the whole names of the topics that are mirrored. */
+    /** Returns a pattern for the whole names of the topics that are mirrored. */
     public Pattern mirroredTopics() {
         return names.withoutRefused(InternalTopics.excludedFrom(topics));
     }

@@ -3,17 +3,17 @@ package dev.millrace.mirror.config;
 import java.time.Duration;
 
 /**
- * What a mirror does when something is not as it needs it.
+ * What a mirror does when a cluster is not in the state that it needs.
  *
  * @param onGap what it does with a partition whose next records the source has lost
- * @param onTargetLost what it does with a partition when the target has lost what was copied of it
- * @param waitForTarget how long the target may take nothing of a partition before the mirror ends
+ * @param onTargetLost what it does with a partition when the target has lost its copy
+ * @param waitForTarget how long the target may accept nothing for a partition before the mirror ends
  * @param waitAtStart how long the mirror waits at its start for the clusters to answer and for a topic to match
  * @param onRefused what it does with records that the target refuses
- * @param resume what it does about records that a former process has written and not committed; with {@link
+ * @param resume what it does about records whose progress an earlier process did not commit; with {@link
  *     CopyMode#CONSUMER} it is at least once
- * @param groups whose offsets it keeps on the target, too
- * @param sync what else it keeps on the target as it is on the source
+ * @param groups which groups' offsets it also keeps on the target
+ * @param sync what else it keeps in sync on the target
  */
 public record MirrorPolicies(
         GapPolicy onGap,
@@ -24,10 +24,13 @@ public record MirrorPolicies(
         ResumeMode resume,
         GroupPolicy groups,
         SyncPolicy sync) {
-    /** About 292 years, what {@code System.nanoTime} can count. */
+    /** About 292 years, the range of {@code System.nanoTime}. */
     public static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
-    /** Goes on after gaps, copies again what the target has lost, waits for a target as long as it takes, and not at the start; resumes exactly. */
+    /**
+     * Continues after gaps, copies again what the target has lost, waits for a target for as long as it takes but not
+     * at the start, and resumes exactly.
+     */
     public static final MirrorPolicies DEFAULT = new MirrorPolicies(
             GapPolicy.GO_ON,
             TargetLossPolicy.COPY_AGAIN,

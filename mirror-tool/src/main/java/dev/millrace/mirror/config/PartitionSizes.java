@@ -4,15 +4,15 @@ import java.util.Collection;
 import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 
-/** How many bytes partitions have. */
+/** Knows how many bytes partitions have. */
 @FunctionalInterface
 public interface PartitionSizes {
     PartitionSizes UNKNOWN = partitions -> Map.of();
 
-    /** The bytes of those of the partitions of which they are known. */
+    /** Returns the bytes of those of the partitions whose size is known. */
     Map<TopicPartition, Long> of(Collection<TopicPartition> partitions);
 
-    /** These sizes by the names that copies of the topics have. */
+    /** Returns these sizes under the names that copies of the topics have. */
     default PartitionSizes ofCopies(TopicNames names) {
         return copies -> names.onTarget(of(names.onSource(copies)));
     }

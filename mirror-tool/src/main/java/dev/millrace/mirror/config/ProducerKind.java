@@ -16,7 +16,7 @@ public enum ProducerKind {
         @Override
         public Producer<byte[], byte[]> create(Map<String, Object> config) {
             Map<String, Object> all = new HashMap<>(config);
-            all.putIfAbsent(MillraceConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false); // it would get other settings
+            all.putIfAbsent(MillraceConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false); // its settings would differ
             return new MillraceProducer<>(all);
         }
 
@@ -46,12 +46,12 @@ public enum ProducerKind {
         }
     };
 
-    /** The name on the command line. */
+    /** Returns the name on the command line. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The same as {@link #label}, which picocli prints. */
+    /** Returns the {@link #label}, which picocli prints. */
     @Override
     public String toString() {
         return label();
@@ -60,7 +60,7 @@ public enum ProducerKind {
     /** Opens a producer; throws a {@code KafkaException} if the configuration is wrong. */
     public abstract Producer<byte[], byte[]> create(Map<String, Object> config);
 
-    /** Has the producer ask for these topics together; else it asks for each when its first record comes. */
+    /** Makes the producer ask for these topics together; otherwise it asks for each when its first record comes. */
     public abstract void requestTopics(Producer<byte[], byte[]> producer, Collection<String> topics);
 
     /** Whether this producer reads this setting, which is not in {@code ProducerConfig}. */

@@ -7,21 +7,22 @@ import java.util.regex.Pattern;
 /**
  * What a mirror does with records that the target refuses, for each topic.
  *
- * @param ofTopics the first whose pattern matches a topic's whole name counts
- * @param ofOthers for topics that no pattern matches
- * @param deadLetterTopic the name of the topic for dead letters, in which {@link #TOPIC} stands for the one that refuses the record
+ * @param ofTopics the first policy whose pattern matches a topic's whole name applies
+ * @param ofOthers applies to topics that no pattern matches
+ * @param deadLetterTopic the name of the topic for dead letters, in which {@link #TOPIC} stands for the topic that
+ *     refuses the record
  */
 public record RefusalPolicies(List<OfTopics> ofTopics, RefusalPolicy ofOthers, String deadLetterTopic) {
     /** Stands for the topic that refuses the record, by its name on the target. */
     public static final String TOPIC = "{topic}";
 
-    /** With room for a hash. */
+    /** Leaves room in the name for a hash. */
     private static final String SHORT_TOPIC = "any-short-topic";
 
     /** Stops the mirror at the first record that the target refuses, whatever its topic. */
     public static final RefusalPolicies STOP = new RefusalPolicies(List.of(), RefusalPolicy.STOP, TOPIC);
 
-    /** The policy of topics whose whole name matches. */
+    /** The policy for topics whose whole name matches. */
     public record OfTopics(Pattern topics, RefusalPolicy policy) {}
 
     /** @throws MirrorException if the topic for dead letters would have no legal name */
@@ -45,7 +46,7 @@ public record RefusalPolicies(List<OfTopics> ofTopics, RefusalPolicy ofOthers, S
                 && ofTopics.stream().allMatch(next -> next.policy() == RefusalPolicy.STOP);
     }
 
-    /** The topic for dead letters of a topic, both by their names on the target. */
+    /** Returns the dead-letter topic of a topic; both names are those on the target. */
     public String deadLetterTopic(String topic) {
         String withoutTopic = deadLetterTopic.replace(TOPIC, "");
         int times = (deadLetterTopic.length() - withoutTopic.length()) / TOPIC.length();

@@ -4,16 +4,16 @@ import java.util.Locale;
 
 /** What a mirror does with a record that the target refuses, or that cannot be read from the source. */
 public enum RefusalPolicy {
-    /** Stops all; the record stays the next one to be copied. */
+    /** It stops; the record remains the next one to copy. */
     STOP,
-    /** Copies nothing more of this partition; its position before the record stays committed. */
+    /** It copies nothing more of this partition; its position before the record remains committed. */
     STOP_PARTITION,
-    /** Writes the record, as it was, to a dead-letter topic on the target, and goes on after it. */
+    /** It writes the record unchanged to a dead-letter topic on the target and continues after it. */
     DEAD_LETTER,
-    /** Counts the record, and goes on after it. */
+    /** It counts the record and continues after it. */
     SKIP;
 
-    /** The name on the command line. */
+    /** Returns the name on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -2,16 +2,16 @@ package dev.millrace.mirror.config;
 
 import java.util.Locale;
 
-/** What a mirror does with a partition when what it had copied of it is gone from the target. */
+/** What a mirror does with a partition when the target has lost its copy. */
 public enum TargetLossPolicy {
-    /** Copies all that the source has once more. */
+    /** It copies everything that the source has again. */
     COPY_AGAIN,
-    /** Copies nothing more of this partition; its last position stays committed. */
+    /** It copies nothing more of this partition; its last position remains committed. */
     STOP_PARTITION,
-    /** Copies what comes after its last position. */
+    /** It copies what comes after its last position. */
     GO_ON;
 
-    /** The name on the command line. */
+    /** Returns the name on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

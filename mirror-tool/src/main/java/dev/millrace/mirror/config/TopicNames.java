@@ -16,17 +16,17 @@ import java.util.stream.Collectors;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * What the source's topics are called on the target: as on the source, with a prefix, or by a name that is given for the
- * single topic, which counts first. Everything that goes from a topic to its copy, or back, asks this class.
+ * Maps the names of the source's topics to those of their copies: unchanged, with a prefix, or a name given for the
+ * single topic, which takes precedence. Everything that maps a topic to its copy, or back, asks this class.
  *
- * <p>Two topics never get one name: given names differ, and a topic whose name with the prefix is given to another one is
- * {@link #refusalOf refused}. That depends on nothing but the names, so all processes of a group decide alike, whichever
- * topic is there first.
+ * <p>Two topics never get one name: given names differ, and a topic is {@link #refusalOf refused} if its name with the
+ * prefix is given to another one. That depends only on the names, so all processes of a group decide alike, whichever
+ * topic exists first.
  *
  * <p><b>Threads:</b> any; immutable.
  */
 public final class TopicNames {
-    /** As on the source. */
+    /** Keeps the names of the source. */
     public static final TopicNames KEPT = new TopicNames("", Map.of());
 
     public static final int MAX_LENGTH = 249;
@@ -37,7 +37,7 @@ public final class TopicNames {
 
     private final String prefix;
     private final Map<String, String> given;
-    /** The topics to which names are given, by these names. */
+    /** Source topics that have given names, keyed by those names. */
     private final Map<String, String> givenTo = new HashMap<>();
 
     private TopicNames(String prefix, Map<String, String> given) {
@@ -47,7 +47,7 @@ public final class TopicNames {
     }
 
     /**
-     * Names with a prefix, except for single topics.
+     * Returns names with a prefix, except for topics with given names.
      *
      * @param prefix before the name of each topic; may be empty
      * @param given names on the target by those on the source
@@ -87,8 +87,8 @@ public final class TopicNames {
     }
 
     /**
-     * As much of a name as fits into so many characters together with a hash of {@code whole}, which tells it from others
-     * that begin alike.
+     * Returns as much of a name as fits into this many characters together with a hash of {@code whole}, which
+     * distinguishes it from others with the same beginning.
      */
     public static String shortened(String name, String whole, int length) {
         String hash = "-" + Integer.toHexString(whole.hashCode());
@@ -100,14 +100,14 @@ public final class TopicNames {
         return prefix.isEmpty() && given.isEmpty();
     }
 
-    /** The topics for which names are given. */
+    /** Returns the topics for which names are given. */
     public Set<String> given() {
         return given.keySet();
     }
 
     // ---- from the source to the target ----
 
-    /** The name on the target of a source topic. */
+    /** Returns the name on the target of a source topic. */
     public String onTarget(String topic) {
         String name = given.get(topic);
         if (name != null) {
@@ -116,7 +116,7 @@ public final class TopicNames {
         return prefix.isEmpty() ? topic : prefix + topic;
     }
 
-    /** The partition of the target to which a partition of the source is copied. */
+    /** Returns the partition of the target to which a partition of the source is copied. */
     public TopicPartition onTarget(TopicPartition partition) {
         return areKept() ? partition : new TopicPartition(onTarget(partition.topic()), partition.partition());
     }
@@ -125,19 +125,19 @@ public final class TopicNames {
         return partitions.stream().map(this::onTarget).collect(Collectors.toSet());
     }
 
-    /** The same values by partitions of the target. */
+    /** Returns the same values by partitions of the target. */
     public <V> Map<TopicPartition, V> onTarget(Map<TopicPartition, V> bySource) {
         Map<TopicPartition, V> byTarget = new HashMap<>();
         bySource.forEach((partition, value) -> byTarget.put(onTarget(partition), value));
         return byTarget;
     }
 
-    /** Both names, or the one that it has on both clusters, for a user. */
+    /** Returns both names, or the one that the topic has on both clusters, for a user. */
     public String describe(String topic) {
         return describe(topic, "");
     }
 
-    /** As the other, with a suffix to both. */
+    /** Does the same with a suffix added to both names. */
     public String describe(String topic, String suffix) {
         String name = onTarget(topic);
         return topic + suffix + (name.equals(topic) ? "" : " -> " + name + suffix);
@@ -145,7 +145,7 @@ public final class TopicNames {
 
     // ---- from the target to the source ----
 
-    /** The source topic whose copy has this name on the target; empty if none can have it. */
+    /** Returns the source topic whose copy has this name on the target; empty if none can have it. */
     public Optional<String> onSource(String name) {
         String topic = givenTo.get(name);
         if (topic == null && name.startsWith(prefix)) {
@@ -163,14 +163,14 @@ public final class TopicNames {
                 : onSource(partition.topic()).map(topic -> new TopicPartition(topic, partition.partition()));
     }
 
-    /** Those of the partitions that are of copies. */
+    /** Returns the source partitions of those of the partitions that belong to copies. */
     public Set<TopicPartition> onSource(Collection<TopicPartition> partitions) {
         Set<TopicPartition> found = new HashSet<>();
         partitions.forEach(partition -> onSource(partition).ifPresent(found::add));
         return found;
     }
 
-    /** The same values by partitions of the source, without those of partitions that are of no copies. */
+    /** Returns the same values by partitions of the source; leaves out partitions that belong to no copy. */
     public <V> Map<TopicPartition, V> onSource(Map<TopicPartition, V> byTarget) {
         Map<TopicPartition, V> bySource = new HashMap<>();
         byTarget.forEach((partition, value) -> onSource(partition).ifPresent(source -> bySource.put(source, value)));
@@ -180,10 +180,10 @@ public final class TopicNames {
     // ---- topics that cannot be mirrored ----
 
     /**
-     * The topics of which this one may be a copy that other mirrors have made from this mirror's copy: {@code b.a.x} of
-     * {@code x} with the prefix {@code a.}. It is one if the source has one of them. Prefixes that end with a letter or a
-     * digit could be found in any name, so with them there are none. A name that is given for the topic
-     * says that it is no such copy.
+     * Returns the topics of which this one may be a copy that other mirrors have made from this mirror's copy: {@code
+     * b.a.x} for {@code x} with the prefix {@code a.}. It is such a copy if the source has one of them. Prefixes that
+     * end with a letter or a digit could be found in any name, so with those the list is empty. A name that is given
+     * for the topic says that it is no such copy.
      */
     public List<String> mayHaveComeRoundFrom(String topic) {
         List<String> origins = new ArrayList<>();
@@ -200,7 +200,7 @@ public final class TopicNames {
         return origins;
     }
 
-    /** Why a topic that has come round is not mirrored; a sentence without its full stop. */
+    /** Returns why a topic that has come round is not mirrored; a sentence without its full stop. */
     public String refusalOfCircle(String topic, String origin) {
         return "Topic " + topic + " looks like this mirror's own copy " + onTarget(origin) + " of topic " + origin
                 + ", brought back to the source by other mirrors; as " + onTarget(topic)
@@ -208,7 +208,7 @@ public final class TopicNames {
                 + " such copy, give it a name with --topic-name " + topic + "=NAME";
     }
 
-    /** Why a source topic cannot have its name on the target; a sentence without its full stop. */
+    /** Returns why a source topic cannot have its name on the target; a sentence without its full stop. */
     public Optional<String> refusalOf(String topic) {
         if (areKept() || given.containsKey(topic)) {
             return Optional.empty();
@@ -230,7 +230,7 @@ public final class TopicNames {
         return Optional.empty();
     }
 
-    /** The pattern, changed so that it matches no topic that is refused. */
+    /** Returns the pattern changed so that it matches no refused topic. */
     Pattern withoutRefused(Pattern topics) {
         if (areKept()) {
             return topics;

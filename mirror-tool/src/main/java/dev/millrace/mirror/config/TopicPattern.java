@@ -6,7 +6,7 @@ import java.util.regex.PatternSyntaxException;
 
 /** Parses the values of {@code --topics}, {@code --exclude-topics} and {@code --groups}. */
 public final class TopicPattern {
-    /** Names of topics contain no comma, so a comma separates expressions, unless it belongs to a {@code x{1,3}}. */
+    /** Topic names contain no comma, so a comma separates expressions, unless it belongs to a {@code x{1,3}}. */
     private static final String SEPARATOR = ",(?!\\d*})";
 
     private TopicPattern() {}
@@ -40,7 +40,7 @@ public final class TopicPattern {
         return pattern;
     }
 
-    /** The pattern, changed so that it does not match names which the other matches. */
+    /** Returns the pattern changed so that it does not match names that the other matches. */
     public static Pattern without(Pattern topics, Pattern excluded) {
         return Pattern.compile("(?!(?:" + excluded.pattern() + ")\\z)(?:" + topics.pattern() + ")");
     }

@@ -5,13 +5,13 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Bytes per second, as people write and read them. */
+/** Parses and formats bytes per second. */
 public final class ByteRate {
-    /** No limit. */
+    /** Means no limit. */
     public static final long NONE = 0;
 
     private static final String NONE_TEXT = "none";
-    /** Less would hold back a single batch for hours. */
+    /** A lower rate would hold back a single batch for hours. */
     private static final long MIN = 1_000;
 
     private static final long MAX = 1_000_000_000_000L;
@@ -23,7 +23,7 @@ public final class ByteRate {
 
     /**
      * Returns the bytes per second of a text such as {@code 500KB}, {@code 10MB} or {@code 2GB}, where a KB has 1,000
-     * bytes and a number alone is of bytes, or {@link #NONE} of {@code none}.
+     * bytes and a number alone means bytes; {@code none} gives {@link #NONE}.
      *
      * @throws IllegalArgumentException for any other text; its message says what is expected
      */
@@ -45,7 +45,7 @@ public final class ByteRate {
                         + (text.equals("0") ? "; to copy nothing, pause the topics" : ""));
     }
 
-    /** {@code 10 MB/s}. */
+    /** Formats a rate, such as {@code 10 MB/s}. */
     public static String describe(long bytesPerSecond) {
         if (bytesPerSecond == NONE) {
             return NONE_TEXT;

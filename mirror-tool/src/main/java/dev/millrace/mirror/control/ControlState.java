@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Which topics are paused and throttled, at one moment. Rules are kept rather than names of topics, so that they hold for
- * topics, too, that appear or are assigned later.
+ * Which topics are paused and throttled at one moment. It keeps rules rather than topic names, so that they also apply
+ * to topics that appear or are assigned later.
  *
  * @param throttleOfAll bytes per second of all topics together, or {@link ByteRate#NONE}
  */
@@ -16,7 +16,7 @@ public record ControlState(List<TopicRule<Boolean>> pauses, List<TopicRule<Long>
 
     private static final Pattern ALL = Pattern.compile(".*", Pattern.DOTALL);
 
-    /** With topics paused, or no longer; without topics all of them. */
+    /** Returns the state with these topics paused or resumed; without topics, with all of them. */
     ControlState withPaused(Optional<Pattern> topics, boolean isPaused) {
         List<TopicRule<Boolean>> former = topics.isPresent() ? pauses : List.of();
         List<TopicRule<Boolean>> rules = TopicRule.add(former, new TopicRule<>(topics.orElse(ALL), isPaused));
@@ -24,7 +24,7 @@ public record ControlState(List<TopicRule<Boolean>> pauses, List<TopicRule<Long>
                 rules.stream().anyMatch(TopicRule::value) ? rules : List.of(), throttles, throttleOfAll);
     }
 
-    /** With a throttle for each of these topics; without topics, for all together. */
+    /** Returns the state with a throttle for each of these topics; without topics, for all together. */
     ControlState withThrottle(Optional<Pattern> topics, long bytesPerSecond) {
         if (topics.isEmpty()) {
             return new ControlState(pauses, throttles, bytesPerSecond);
@@ -38,12 +38,15 @@ public record ControlState(List<TopicRule<Boolean>> pauses, List<TopicRule<Long>
         return TopicRule.find(pauses, topic, false);
     }
 
-    /** Bytes per second of this topic, or {@link ByteRate#NONE}; besides {@link #throttleOfAll}. */
+    /** Returns the limit of this topic alone, besides {@link #throttleOfAll}, or {@link ByteRate#NONE}. */
     public long throttleOf(String topic) {
         return TopicRule.find(throttles, topic, ByteRate.NONE);
     }
 
-    /** In one line, such as {@code paused: orders|pay.*; throttle: 10 MB/s for logs-.*}; empty if there is nothing to say. */
+    /**
+     * Describes the state in one line, such as {@code paused: orders|pay.*; throttle: 10 MB/s for logs-.*}; empty if
+     * there is nothing to say.
+     */
     public String describe() {
         String paused = pauses.stream()
                 .map(rule -> (rule.value() ? "" : "not ") + nameOf(rule.topics()))

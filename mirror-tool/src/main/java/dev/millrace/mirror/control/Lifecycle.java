@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Whether a mirror runs, what stopped it, and how far its members are with their last commits.
+ * Whether a mirror runs, what stopped it, and which members have made their last commits.
  *
  * <p><b>Threads:</b> any.
  * <p><b>Ordering:</b> the first failure is written by a compare-and-set before the latch opens, and read after it.
@@ -40,7 +40,7 @@ public final class Lifecycle {
         stop();
     }
 
-    /** Runs a step of a member's end; if it throws, the mirror fails, and the next steps run nevertheless. */
+    /** Runs one step of a member's shutdown. If it throws, the mirror fails, and the next steps still run. */
     public void attempt(Runnable step) {
         try {
             step.run();
@@ -49,7 +49,7 @@ public final class Lifecycle {
         }
     }
 
-    /** What stopped the mirror; null if nothing failed. */
+    /** Returns what stopped the mirror; null if nothing failed. */
     public Throwable failureOrNull() {
         return failure.get();
     }

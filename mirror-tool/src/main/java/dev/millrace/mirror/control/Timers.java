@@ -5,11 +5,11 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Threads for work that is done at intervals. */
+/** Creates threads for work that is done at intervals. */
 public final class Timers {
     private Timers() {}
 
-    /** A timer with one thread of this name, which does not keep the process alive. */
+    /** Returns a timer with one thread of this name, which does not keep the process alive. */
     public static ScheduledExecutorService daemon(String name) {
         return Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = new Thread(task, name);
@@ -18,14 +18,14 @@ public final class Timers {
         });
     }
 
-    /** Does this once a second, also after it has thrown, of which the caller is told. */
+    /** Repeats this work once a second, even after it has thrown; passes what it throws to the caller's handler. */
     public static void repeat(ScheduledExecutorService timer, Runnable work, Consumer<Throwable> onFailure) {
         timer.scheduleWithFixedDelay(
                 () -> {
                     try {
                         work.run();
                     } catch (Throwable failure) {
-                        if (!timer.isShutdown()) { // else it is the interrupt
+                        if (!timer.isShutdown()) { // otherwise the shutdown interrupted it
                             onFailure.accept(failure);
                         }
                     }

@@ -3,21 +3,22 @@ package dev.millrace.mirror.control;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Says when bytes may pass, so that at most {@code bytesPerSecond} do on average. Whoever reserves first passes first. A
- * reservation of any size passes as soon as those before it are paid for; time in which nothing was reserved counts for
- * one second at most. So in any time no more pass than {@code bytesPerSecond × (time + 1 s)} and one reservation.
+ * Decides when bytes may pass, so that on average at most {@code bytesPerSecond} do. Reservations pass in the order in
+ * which they were made. A reservation of any size passes as soon as those before it are paid for; unused time counts
+ * for one second at most. So within any time, no more pass than {@code bytesPerSecond × (time + 1 s)} and one
+ * reservation.
  *
  * <p><b>Threads:</b> any.
- * <p><b>Ordering:</b> guarded by itself, for a few nanoseconds.
+ * <p><b>Ordering:</b> its own monitor guards the state, for a few nanoseconds each time.
  */
 final class TokenBucket {
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final long bytesPerSecond;
-    /** When all that is reserved is paid for. */
+    /** The time at which everything reserved is paid for. */
     private long paidNanos;
 
-    /** Pays nothing for the time before {@code nowNanos}. */
+    /** Starts at {@code nowNanos}, without credit for the time before. */
     TokenBucket(long bytesPerSecond, long nowNanos) {
         this.bytesPerSecond = bytesPerSecond;
         this.paidNanos = nowNanos;

@@ -8,12 +8,12 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 /**
- * Pauses, resumes and throttles topics while the mirror runs. What it is told holds as long as the process: for topics
- * and partitions that come later, too.
+ * Pauses, resumes and throttles topics while the mirror runs. Each command holds as long as the process lives, also for
+ * topics and partitions that appear later.
  *
  * <p><b>Threads:</b> any.
  * <p><b>Ordering:</b> changes are made one after the other, under a lock. The state is written after the gates of all
- * topics, so who has seen a new state finds gates that are as new.
+ * topics, so a thread that sees a new state finds gates at least as new.
  */
 public final class TopicControls {
     private final LongSupplier nanoTime;
@@ -29,20 +29,20 @@ public final class TopicControls {
         this.nanoTime = nanoTime;
     }
 
-    /** Has nothing more read of these topics; without any, of all. */
+    /** Stops reading these topics; without any, all topics. */
     public void pause(Optional<Pattern> topics) {
         change(state -> state.withPaused(topics, true));
     }
 
-    /** Takes a pause back. */
+    /** Resumes reading these topics; without any, all topics. */
     public void resume(Optional<Pattern> topics) {
         change(state -> state.withPaused(topics, false));
     }
 
     /**
-     * Limits how much is copied of each of these topics; without any, of all together.
+     * Limits how fast each of these topics is copied; without any, all together.
      *
-     * @param bytesPerSecond {@link ByteRate#NONE} takes the limit off
+     * @param bytesPerSecond {@link ByteRate#NONE} removes the limit
      */
     public void throttle(Optional<Pattern> topics, long bytesPerSecond) {
         change(state -> state.withThrottle(topics, bytesPerSecond));
@@ -55,7 +55,7 @@ public final class TopicControls {
         state = next;
     }
 
-    /** The bucket of this limit, or null without one: the given one, if it has that. */
+    /** Returns the bucket for this limit, or null without one; reuses the given bucket if it has that limit. */
     TokenBucket bucket(TokenBucket formerOrNull, long bytesPerSecond) {
         if (bytesPerSecond == ByteRate.NONE) {
             return null;
@@ -64,12 +64,12 @@ public final class TopicControls {
         return isSame ? formerOrNull : new TokenBucket(bytesPerSecond, nanoTime.getAsLong());
     }
 
-    /** As of the last change; another object after each. */
+    /** Returns the state as of the last change, which creates a new object each time. */
     public ControlState state() {
         return state;
     }
 
-    /** That of a topic, always the same. */
+    /** Returns the gate of a topic, always the same object. */
     public TopicGate of(String topic) {
         TopicGate known = gates.get(topic);
         return known == null ? create(topic) : known;

@@ -4,13 +4,13 @@ package dev.millrace.mirror.control;
  * Whether a topic is paused, and how fast it may be copied.
  *
  * <p><b>Threads:</b> any.
- * <p><b>Ordering:</b> {@link TopicControls} writes, under its lock; what is read is volatile.
+ * <p><b>Ordering:</b> {@link TopicControls} writes under its lock; the fields that other threads read are volatile.
  */
 public final class TopicGate {
-    /** {@link #maxAhead} of a topic without a limit. */
+    /** The {@link #maxAhead} of a topic without a limit. */
     public static final int UNLIMITED = Integer.MAX_VALUE;
 
-    /** Little enough for a smooth flow, and enough for some answers of the source a second. */
+    /** A fraction small enough for a smooth flow and large enough for a few answers of the source per second. */
     private static final int PARTS_OF_SECOND = 8;
 
     private static final int MIN_AHEAD = 16 << 10;
@@ -35,7 +35,7 @@ public final class TopicGate {
         return isPaused;
     }
 
-    /** How many bytes of a partition should be read before those read earlier have passed; 0 while it is paused. */
+    /** Returns how many bytes of a partition to read before earlier ones have passed; 0 while the topic is paused. */
     public int maxAhead() {
         if (isPaused) {
             return 0;
@@ -50,7 +50,7 @@ public final class TopicGate {
         return limitOrNull == null ? Long.MAX_VALUE : limitOrNull.bytesPerSecond();
     }
 
-    /** For one partition, or another part of the topic that keeps its own order. */
+    /** Returns the turn of one partition, or of another part of the topic that keeps its own order. */
     public Turn newTurn() {
         return new Turn(controls, this);
     }

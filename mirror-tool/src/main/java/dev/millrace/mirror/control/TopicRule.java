@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * What holds for the topics whose whole name matches, unless a later rule says otherwise.
+ * A rule for the topics whose whole name matches; later rules take precedence.
  *
- * @param value of a pause, whether they are paused; of a throttle, bytes per second
+ * @param value for a pause, whether they are paused; for a throttle, bytes per second
  */
 public record TopicRule<T>(Pattern topics, T value) {
-    /** The rules with this one as the last; it replaces those of the same expression. */
+    /** Returns the rules with this one last; it replaces those with the same expression. */
     static <T> List<TopicRule<T>> add(List<TopicRule<T>> rules, TopicRule<T> last) {
         List<TopicRule<T>> all = new ArrayList<>(rules);
         all.removeIf(rule -> rule.topics.pattern().equals(last.topics.pattern()));
@@ -18,7 +18,7 @@ public record TopicRule<T>(Pattern topics, T value) {
         return List.copyOf(all);
     }
 
-    /** Of the last rule that matches. */
+    /** Returns the value of the last rule that matches. */
     static <T> T find(List<TopicRule<T>> rules, String topic, T otherwise) {
         for (int i = rules.size() - 1; i >= 0; i--) {
             if (rules.get(i).topics.matcher(topic).matches()) {

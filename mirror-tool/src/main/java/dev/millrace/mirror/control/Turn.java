@@ -1,9 +1,9 @@
 package dev.millrace.mirror.control;
 
 /**
- * Waits for the turn of what comes next of a partition, under the limit of its topic and under that of all topics.
+ * Decides when a partition's next bytes may pass under the limit of its topic and that of all topics.
  *
- * <p><b>Threads:</b> one at a time; {@link #isWaiting} by any.
+ * <p><b>Threads:</b> one at a time; any thread may call {@link #isWaiting}.
  */
 public final class Turn {
     private final TopicControls controls;
@@ -17,7 +17,7 @@ public final class Turn {
         this.gate = gate;
     }
 
-    /** In one bucket at a time: when the limit changes, the wait begins anew in the new bucket. */
+    /** A reservation belongs to one bucket: when the limit changes, the wait restarts in the new bucket. */
     private static final class Reservation {
         private TokenBucket in;
         private long dueNanos;
@@ -36,8 +36,8 @@ public final class Turn {
     }
 
     /**
-     * Whether so many bytes may pass now, which then count as passed. Else the same are to be asked for again; asked
-     * often enough, they pass in the order in which they were asked for first.
+     * Returns whether this many bytes may pass now, and counts them as passed if so. Otherwise ask for the same bytes
+     * again; asked often enough, requests pass in the order in which they were first made.
      */
     public boolean tryPass(long bytes) {
         TokenBucket topic = gate.bucketOrNull();
@@ -58,7 +58,7 @@ public final class Turn {
         return mayPass;
     }
 
-    /** Whether {@link #tryPass} is to be asked; else everything may pass. */
+    /** Whether callers must ask {@link #tryPass}; otherwise everything may pass. */
     public boolean isThrottled() {
         return isWaiting || gate.bucketOrNull() != null || controls.bucketOfAllOrNull() != null;
     }

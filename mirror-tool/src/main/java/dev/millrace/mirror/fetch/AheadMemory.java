@@ -3,10 +3,10 @@ package dev.millrace.mirror.fetch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bounds what is kept of the partitions that {@link FetchSink#maxAhead} limits, so that they leave memory for all others,
- * however many they are. When it is full, none of them is fetched until half of it is released.
+ * Bounds the memory of partitions that {@link FetchSink#maxAhead} limits, so that any number of them leaves memory for
+ * the others. When it is full, none of them is fetched until half of it is released.
  *
- * <p><b>Threads:</b> the fetch thread; {@link #onReleased} by any.
+ * <p><b>Threads:</b> the fetch thread; any thread may call {@link #onReleased}.
  * <p><b>Ordering:</b> the fetch thread sets {@code isFull}, then reads {@code kept}; a thread that releases lowers {@code
  * kept}, then reads {@code isFull}. Both are volatile, so one of the two sees that there is room.
  */
@@ -17,7 +17,7 @@ final class AheadMemory {
     private volatile boolean isFull;
     private volatile boolean hasChanged;
 
-    /** @param onRoom run by the thread that makes room, after it was full */
+    /** @param onRoom run by the thread that makes room after the memory was full */
     AheadMemory(long limit, Runnable onRoom) {
         this.limit = limit;
         this.onRoom = onRoom;
@@ -46,7 +46,7 @@ final class AheadMemory {
         return isFull;
     }
 
-    /** Whether partitions are to be placed again, because it has become full, or no longer is. */
+    /** Whether partitions must be placed again because the memory became full or no longer is; resets the answer. */
     boolean takeChange() {
         boolean taken = hasChanged;
         if (taken) {

@@ -6,8 +6,9 @@ import java.nio.ByteBuffer;
 import org.apache.kafka.common.errors.CorruptRecordException;
 
 /**
- * Goes over record batches by their headers: how many bytes are whole batches, and where the next one begins. Takes
- * messages of the formats 0 and 1 for batches of one record, as their headers have the same layout up to the format.
+ * Walks over record batches by their headers, to find how many bytes are whole batches and where the next batch begins.
+ * It treats messages of formats 0 and 1 as batches of one record, because their headers have the same layout up to the
+ * format.
  *
  * <p><b>Threads:</b> the fetch thread.
  */
@@ -21,9 +22,9 @@ final class BatchWalk {
     private long records;
 
     /**
-     * Goes over {@code bytes}, whose position stays.
+     * Walks over {@code bytes} without changing their position.
      *
-     * @throws CorruptRecordException a header cannot be one
+     * @throws CorruptRecordException a header is impossible
      */
     void walk(ByteBuffer bytes) {
         int start = bytes.position();
@@ -64,17 +65,17 @@ final class BatchWalk {
         }
     }
 
-    /** Bytes of the batches that are not cut. */
+    /** Returns the bytes of all whole batches. */
     int wholeBytes() {
         return wholeBytes;
     }
 
-    /** The offset after the last whole batch. */
+    /** Returns the offset after the last whole batch. */
     long nextOffset() {
         return nextOffset;
     }
 
-    /** Of the last whole batch; -1 if it has none. */
+    /** Returns the leader epoch of the last whole batch; -1 if it has none. */
     int leaderEpoch() {
         return leaderEpoch;
     }

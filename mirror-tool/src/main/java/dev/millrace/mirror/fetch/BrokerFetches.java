@@ -5,13 +5,13 @@ import java.util.List;
 import org.apache.kafka.common.Node;
 
 /**
- * The two fetch sessions of one broker, each with a connection of its own: one for partitions that get records, and one
- * for those that have got none for a while.
+ * The two fetch sessions of one broker, each with its own connection: one for partitions that get records, and one for
+ * those that have received none for a while.
  *
  * <p><b>Threads:</b> the fetch thread, except where a method says otherwise.
  */
 final class BrokerFetches {
-    /** How long a broker waits for data at first, while some partition may want to be added to the session. */
+    /** How long a broker waits for data at first, while another partition may have to be added to the session. */
     private static final int SHORT_WAIT_MS = 4;
 
     private final int id;
@@ -39,12 +39,14 @@ final class BrokerFetches {
         return isCold ? cold : hot;
     }
 
-    /** The partitions to move to the cold session when that can send a request. Until then the hot one has them. */
+    /**
+     * Returns the partitions to move to the cold session when it can send a request; until then the hot one has them.
+     */
     List<FetchPartition> cooling() {
         return cooling;
     }
 
-    /** One session, with the request that is on its way. */
+    /** One session with its outstanding request. */
     static final class Side {
         private final BrokerFetches broker;
         private final boolean isCold;
@@ -77,12 +79,15 @@ final class BrokerFetches {
             return isCold ? FetchLink.secondConnection(node) : node;
         }
 
-        /** Whether a request has not been answered. */
+        /** Whether a request has not been answered yet. */
         boolean isWaiting() {
             return waiting;
         }
 
-        /** How long the broker may wait. Only shortly while {@code someAreAway}: they could not be added meanwhile. */
+        /**
+         * How long the broker may wait: only briefly while {@code someAreAway}, since they could not be added
+         * meanwhile.
+         */
         int maxWaitMs(FetchSettings settings, boolean someAreAway) {
             if (isCold) {
                 return settings.cold().maxWaitMs();
@@ -96,14 +101,14 @@ final class BrokerFetches {
             reserved = reservedBytes;
         }
 
-        /** The request is answered, or never will be. */
+        /** The request has been answered or never will be. */
         void onAnswer(FetchMemory memory) {
             waiting = false;
             memory.cancelReservation(reserved);
             reserved = 0;
         }
 
-        /** Longer and longer, while nothing comes. */
+        /** Lengthens the wait while no data arrives. */
         void lengthenWait() {
             shortWaitMs = Math.min(2 * shortWaitMs, 1 << 20);
         }
@@ -112,7 +117,7 @@ final class BrokerFetches {
             shortWaitMs = SHORT_WAIT_MS;
         }
 
-        /** The session must begin anew, at the given time. */
+        /** The session must begin again at the given time. */
         void onFailure(FetchMemory memory, long tryAgainMs) {
             onAnswer(memory);
             failures++;
@@ -121,7 +126,7 @@ final class BrokerFetches {
             lengthenWait();
         }
 
-        /** Failures in a row. */
+        /** Returns the number of failures in a row. */
         int failures() {
             return failures;
         }
@@ -131,12 +136,12 @@ final class BrokerFetches {
             answeredMs = nowMs;
         }
 
-        /** When the broker last answered. Any thread. */
+        /** Returns when the broker last answered. Any thread may call it. */
         long answeredMs() {
             return answeredMs;
         }
 
-        /** When the next request may be sent. */
+        /** Returns when the next request may be sent. */
         long notBeforeMs() {
             return notBeforeMs;
         }

@@ -8,8 +8,8 @@ import org.apache.kafka.common.Node;
  * A fetch response without an error of its own.
  *
  * @param sessionId 0 if the broker has no room for the session
- * @param size bytes of the response, all of which stay in memory while one of its partitions' bytes do
- * @param latencyMs from the request to this answer
+ * @param size bytes of the response; all of them stay in memory while any partition's part does
+ * @param latencyMs time from the request to this answer
  * @param leaders new leaders that the broker named (KIP-951), with {@code endpoints} to reach them
  */
 public record FetchAnswer(
@@ -19,7 +19,7 @@ public record FetchAnswer(
         List<PartitionAnswer> partitions,
         List<LeaderHint> leaders,
         List<Node> endpoints) {
-    /** The number of partitions of which there are records. */
+    /** Returns the number of partitions for which there are records. */
     int partitionsWithBytes() {
         int count = 0;
         for (PartitionAnswer partition : partitions) {

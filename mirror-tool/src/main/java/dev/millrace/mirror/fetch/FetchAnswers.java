@@ -17,8 +17,8 @@ import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.CorruptRecordException;
 
 /**
- * Does what a broker's answer for a partition asks for: hands its bytes to the sink and moves the position, or applies
- * the remedy of an error.
+ * Handles a broker's answer for a partition: hands its bytes to the sink and moves the position, or applies the remedy
+ * of an error.
  *
  * <p><b>Threads:</b> the fetch thread.
  */
@@ -49,19 +49,19 @@ final class FetchAnswers implements PositionChecks.Results {
         this.image = image;
     }
 
-    /** Before the first answer. */
+    /** Sets the collaborators; called before the first answer. */
     void connect(PartitionPlaces newPlaces, SourceMetadata newMetadata, PartitionFailures newFailures) {
         places = newPlaces;
         metadata = newMetadata;
         failures = newFailures;
     }
 
-    /** Takes the answer for one partition, unless it is for what is wanted no more. Returns whether it has bytes. */
+    /** Handles the answer for one partition unless it is no longer wanted. Returns whether it has bytes. */
     boolean take(BrokerFetches.Side side, PartitionAnswer answer, FetchMemory.Response response) {
         FetchSlot slot = answer.slot();
         FetchPartition partition = slot.owner();
         if (partition == null || !slot.isAnswerWanted()) {
-            return false; // moved, unassigned or assigned anew since the request
+            return false; // moved, unassigned or assigned again since the request
         }
         if (answer.outcome().remedy() != Remedy.NONE) {
             onFetchError(side, partition, answer.outcome());
@@ -138,7 +138,7 @@ final class FetchAnswers implements PositionChecks.Results {
 
     private void onFetchError(BrokerFetches.Side side, FetchPartition partition, PartitionAnswer.Outcome outcome) {
         boolean isFollower = partition.readReplica == side.broker().id();
-        if (isFollower && outcome.remedy() != Remedy.STOP) { // it may lag, or not be a replica any more: ask the leader
+        if (isFollower && outcome.remedy() != Remedy.STOP) { // it may lag or no longer be a replica: ask the leader
             partition.readReplica = FetchPartition.NONE;
             metadata.request();
             places.place(partition, clock.nowMs());
@@ -149,7 +149,7 @@ final class FetchAnswers implements PositionChecks.Results {
         }
     }
 
-    /** Whether there is a leader that the request did not know: the broker may have named it in its answer. */
+    /** Whether a leader newer than the request is known: the broker may have named it in its answer. */
     private boolean isNewerLeaderKnown(FetchPartition partition) {
         TopicPartition tp = partition.topicPartition();
         TopicImage topic = image.get().topic(tp.topic());
@@ -200,7 +200,7 @@ final class FetchAnswers implements PositionChecks.Results {
     public void onReset(FetchPartition partition, OffsetAnswer to) {
         ResetPolicy policy = settings.resetPolicy();
         boolean isGap = partition.resetTo == ResetTo.FIRST_RECORD && to.offset() >= partition.offset();
-        if (to.offset() < 0) { // by duration, and no record is that young
+        if (to.offset() < 0) { // by duration, and no record is that recent
             reset(partition, ResetTo.END, clock.nowMs());
         } else if (partition.resetTo == ResetTo.FIRST_RECORD && !isGap && !policy.isEarliest()) {
             reset(partition, ResetTo.POLICY, clock.nowMs());
@@ -228,7 +228,7 @@ final class FetchAnswers implements PositionChecks.Results {
                             isKnown ? Map.of(tp, new OffsetAndMetadata(end.offset())) : Map.of()));
         } else if (isKnown) {
             move(partition, end, "The log was truncated: its leader epoch " + end.epoch() + " ends there");
-        } else { // the leader knows nothing of the epoch that the position is from
+        } else { // the leader does not know the position's epoch
             reset(partition, ResetTo.FIRST_RECORD, clock.nowMs());
         }
     }

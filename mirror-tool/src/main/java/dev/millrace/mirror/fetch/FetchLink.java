@@ -10,12 +10,12 @@ import org.apache.kafka.common.errors.AuthenticationException;
 
 /**
  * The connections of the fetch thread to the source, in the mirror's own types. Handlers run only within {@link #poll}
- * or {@link #ready}, each once, also if the connection is lost.
+ * or {@link #ready}, each once, even if the connection is lost.
  *
  * <p><b>Threads:</b> the fetch thread, except {@link #wakeup}, which any thread may call.
  */
 public interface FetchLink extends AutoCloseable {
-    /** A second connection to the same broker. */
+    /** Returns a node that stands for a second connection to the same broker. */
     static Node secondConnection(Node broker) {
         return new Node(Integer.MAX_VALUE - broker.id(), broker.host(), broker.port(), broker.rack());
     }
@@ -29,10 +29,10 @@ public interface FetchLink extends AutoCloseable {
     /** Whether a request can be sent to the broker now. Starts connecting if there is no connection. */
     boolean ready(Node node, long nowMs);
 
-    /** Milliseconds until the next call of {@link #ready} makes sense; very large if that depends on an event. */
+    /** Returns milliseconds until the next {@link #ready} makes sense; very large if that depends on an event. */
     long pollDelayMs(Node node, long nowMs);
 
-    /** The broker for requests that any broker can answer, or null while none can be reached. */
+    /** Returns a broker for requests that any broker can answer, or null while none can be reached. */
     Node leastLoadedNode(long nowMs);
 
     /** Whether a broker is connected, or a connection could be tried now. */
@@ -41,16 +41,16 @@ public interface FetchLink extends AutoCloseable {
     /** Closes every connection. */
     void disconnectAll();
 
-    /** Asks for the next batches of the partitions of {@code session}. Only when {@link #ready}. */
+    /** Asks for the next batches of the partitions of {@code session}. Call it only when {@link #ready}. */
     void fetch(FetchCall call, FetchSession session, FetchHandler handler, long nowMs);
 
-    /** Asks for the brokers and these topics. Only when {@link #ready}. */
+    /** Asks for the brokers and these topics. Call it only when {@link #ready}. */
     void metadata(Node node, Collection<String> topics, MetadataHandler handler, long nowMs);
 
-    /** Asks for the first offset from a timestamp on. Only when {@link #ready}. */
+    /** Asks for the first offset at or after a timestamp. Call it only when {@link #ready}. */
     void listOffsets(Node node, List<OffsetQuery> queries, OffsetHandler handler, long nowMs);
 
-    /** Asks where leader epochs end. Only when {@link #ready}. */
+    /** Asks where leader epochs end. Call it only when {@link #ready}. */
     void epochEnds(Node node, List<OffsetQuery> queries, OffsetHandler handler, long nowMs);
 
     /** Sends, receives and runs handlers; waits up to {@code timeoutMs} for something to do. */
@@ -59,7 +59,7 @@ public interface FetchLink extends AutoCloseable {
     /** Ends a {@link #poll} that waits, or prevents the next one from waiting. */
     void wakeup();
 
-    /** Closes all connections. No handler runs any more. */
+    /** Closes all connections. No handler runs afterwards. */
     @Override
     void close();
 
@@ -67,7 +67,7 @@ public interface FetchLink extends AutoCloseable {
     interface FetchHandler {
         void onAnswer(FetchAnswer answer);
 
-        /** The broker refused the whole request, or it got no answer; the session must begin anew. */
+        /** The broker refused the whole request, or no answer came; the session must begin again. */
         void onFailure(KafkaException failure);
     }
 

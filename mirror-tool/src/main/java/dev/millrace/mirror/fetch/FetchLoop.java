@@ -22,15 +22,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rounds of the fetch thread: each sends a request for every session that has none on its way, and handles what has
- * come.
+ * The rounds of the fetch thread: each sends a request for every session that has none outstanding, and handles what
+ * has arrived.
  *
  * <p><b>Threads:</b> the fetch thread, except {@link #find}, {@link #end} and {@link #isEndCurrent}, which any thread may
  * call.
  */
 public final class FetchLoop {
     private static final Logger log = LoggerFactory.getLogger(FetchLoop.class);
-    /** Then the brokers have told where the logs end, and a partition that is there counts as idle. */
+    /** After this time brokers have told where the logs end, and a partition at its end counts as idle. */
     private static final int FIRST_LOOK_MS = 1_000;
 
     private final FetchLink link;
@@ -52,10 +52,10 @@ public final class FetchLoop {
 
     private long coolAtMs;
     private int round;
-    /** Until then no leader may name a follower to read from: one that it named cannot be connected to. */
+    /** Until this time no leader may name a follower to read from, because a named one cannot be reached. */
     private long leadersOnlyUntilMs = Long.MIN_VALUE;
 
-    /** For one fetch thread; {@code images} has the bootstrap servers. */
+    /** Creates the loop of one fetch thread; {@code images} has the bootstrap servers. */
     public FetchLoop(
             FetchLink link,
             FetchSink sink,
@@ -94,31 +94,31 @@ public final class FetchLoop {
         }
     }
 
-    /** Whether it has something to ask. If a request is on its way, that fails, too, and the leader soon knows why. */
+    /** Whether the session has something to ask. An outstanding request fails too, and the leader soon knows why. */
     private static boolean isWanted(BrokerFetches.Side side) {
         return side.session().size() > 0 && !side.isWaiting();
     }
 
-    /** The partition, if it is assigned; else null. Any thread. */
+    /** Returns the partition if it is assigned; else null. Any thread may call it. */
     FetchPartition find(TopicPartition tp) {
         return partitions.get(tp);
     }
 
-    /** Up to where the partition can be fetched, as of the last answer; empty before the first. Any thread. */
+    /** Returns the partition's end as of the last answer; empty before the first. Any thread may call it. */
     OptionalLong end(TopicPartition tp) {
         FetchPartition found = partitions.get(tp);
         long known = found == null ? -1 : found.offsets().end(settings.request().isolation());
         return known < 0 ? OptionalLong.empty() : OptionalLong.of(known);
     }
 
-    /** Whether an answer of the partition's session, or one that it was in, is not older than two long ones. Any thread. */
+    /** Whether the partition's present or an earlier session answered within two long waits. Any thread may call it. */
     boolean isEndCurrent(TopicPartition tp) {
         FetchPartition found = partitions.get(tp);
         return found != null
                 && clock.nowMs() - found.answeredMs() <= 2L * settings.cold().maxWaitMs();
     }
 
-    /** Fetches a partition from this offset on, also if it is assigned already. */
+    /** Fetches a partition from this offset on, even if it is already assigned. */
     void assign(TopicPartition tp, long offset, OptionalInt leaderEpoch, Uuid topicId) {
         unassign(tp);
         FetchPartition partition = new FetchPartition(tp, offset, leaderEpoch.orElse(FetchPartition.NONE), released -> {
@@ -144,7 +144,7 @@ public final class FetchLoop {
         }
     }
 
-    /** Sends what can be sent, waits for the next event, at most {@code maxWaitMs}, and handles it. */
+    /** Sends what can be sent, waits at most {@code maxWaitMs} for the next event, and handles it. */
     void runOnce(long maxWaitMs) {
         long nowMs = clock.nowMs();
         long waitMs = Math.min(maxWaitMs, places.placeRested(nowMs));
@@ -158,7 +158,7 @@ public final class FetchLoop {
         waitMs = Math.min(waitMs, metadata.runIfDue(nowMs));
         waitMs = Math.min(waitMs, checks.runIfDue(nowMs));
         List<BrokerFetches> brokers = new ArrayList<>(places.brokers());
-        Collections.rotate(brokers, round++); // when room is scarce, none is always first
+        Collections.rotate(brokers, round++); // so that no broker is always first when room is scarce
         for (BrokerFetches broker : brokers) {
             waitMs = Math.min(waitMs, fetchCold(broker, nowMs));
             waitMs = Math.min(waitMs, fetch(broker.hot(), nowMs));
@@ -167,8 +167,8 @@ public final class FetchLoop {
     }
 
     /**
-     * Finds the partitions that got nothing for long, or are at their end from the start. Returns milliseconds until the
-     * next time.
+     * Finds partitions that have received nothing for long or were at their end from the start. Returns milliseconds
+     * until the next check.
      */
     private long noteCold(long nowMs) {
         if (nowMs >= coolAtMs) {
@@ -250,7 +250,7 @@ public final class FetchLoop {
         return Long.MAX_VALUE;
     }
 
-    /** Puts all partitions where they belong now. */
+    /** Places all partitions where they belong now. */
     void placeAll() {
         long nowMs = clock.nowMs();
         Collection<FetchPartition> all = partitions.values();
@@ -261,7 +261,7 @@ public final class FetchLoop {
         return partitions.values().stream().anyMatch(partition -> partition.readReplica == broker);
     }
 
-    /** Fetches from the leader what was fetched from this broker because it is near. */
+    /** Moves partitions fetched from this nearby follower back to their leaders. */
     private void leaveFollower(int broker) {
         for (FetchPartition partition : partitions.values()) {
             if (partition.readReplica == broker) {

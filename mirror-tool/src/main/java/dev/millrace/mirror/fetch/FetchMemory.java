@@ -4,19 +4,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bounds the bytes that are fetched and not released. A request reserves what its response may have. A partition may
- * keep at most half of what is free, so that partitions nobody releases leave room for the others, however many they
- * are.
+ * Bounds the bytes that are fetched and not released. A request reserves the most that its response may have. A
+ * partition may keep at most half of what is free, so that any number of unreleased partitions leaves room for the
+ * others.
  *
  * <p>The bytes of a partition are a part of its response, which stays in memory until the last of its parts is
- * released. Once a quarter of the bound is kept so for nothing, parts are copied before they are handed out.
+ * released. Once a quarter of the bound is kept only for that reason, parts are copied before they are handed out.
  *
  * <p><b>Threads:</b> the fetch thread reserves and hands out, any thread releases.
  * <p><b>Ordering:</b> the fetch thread sets {@code isWaiting}, then reads {@code used}; a thread that releases lowers
  * {@code used}, then reads {@code isWaiting}. All are volatile, so one of the two sees that there is room.
  */
 final class FetchMemory {
-    /** Less is not worth a request, unless the bound is small. */
+    /** Less room is not worth a request, unless the bound is small. */
     private static final int MIN_REQUEST = 64 << 10;
 
     private static final int MIN_PARTS = 64;
@@ -29,16 +29,19 @@ final class FetchMemory {
     private final Runnable onRoom;
     private final AheadMemory ahead;
 
-    /** Reserved, or handed out and not released. */
+    /** Bytes that are reserved, or handed out and not released. */
     private final AtomicLong used = new AtomicLong();
 
     private final AtomicLong handedOut = new AtomicLong();
-    /** Of all responses of which a part is not released. */
+    /** Bytes of all responses of which a part is not released. */
     private final AtomicLong kept = new AtomicLong();
 
     private volatile boolean isWaiting;
 
-    /** Bounds to {@code limit} bytes; the thread that makes room for a waiting fetch thread runs {@code onRoom}. */
+    /**
+     * Bounds the memory to {@code limit} bytes; the thread that makes room for a waiting fetch thread runs {@code
+     * onRoom}.
+     */
     FetchMemory(long limit, Runnable onRoom) {
         this.limit = limit;
         this.minRequest = (int) Math.min(MIN_REQUEST, limit / MIN_PARTS);
@@ -46,18 +49,20 @@ final class FetchMemory {
         this.ahead = new AheadMemory(limit / 2, onRoom);
     }
 
-    /** The bytes that a request may ask for: at most {@code wanted}; 0 if there is no room for one. */
+    /** Returns the bytes that a request may ask for: at most {@code wanted}; 0 if there is no room for one. */
     int roomForRequest(int wanted) {
         long room = (limit - used.get()) / 2;
         return room < minRequest ? 0 : (int) Math.min(wanted, room);
     }
 
-    /** What each of so many requests at a time should ask for at most: half of the bound is for what is handed out. */
+    /**
+     * Returns the most that each of this many parallel requests should ask for; half of the bound is for fetched bytes.
+     */
     int shareOfRequest(int requests) {
         return (int) Math.min(Integer.MAX_VALUE, Math.max(minRequest, limit / (2L * requests)));
     }
 
-    /** As {@link #roomForRequest}; if there is no room, {@code onRoom} runs when there is. */
+    /** Does the same as {@link #roomForRequest}; if there is no room, {@code onRoom} runs once there is. */
     int awaitRoomForRequest(int wanted) {
         int room = roomForRequest(wanted);
         if (room == 0) {
@@ -75,17 +80,17 @@ final class FetchMemory {
         used.addAndGet(-bytes);
     }
 
-    /** What one partition may keep before it is fetched no more. */
+    /** Returns how much one partition may keep before fetching it stops. */
     long partitionLimit() {
         return Math.max(1, Math.min(limit / MAX_PARTS_OF_PARTITION, (limit - used.get()) / 2));
     }
 
-    /** The part of it for partitions that are fetched a little ahead only. */
+    /** Returns the part for partitions that are fetched only a little ahead. */
     AheadMemory ahead() {
         return ahead;
     }
 
-    /** Whether so much of the kept responses is released that the next parts should be copied out of theirs. */
+    /** Whether so much of the kept responses is released that the next parts should be copied out. */
     boolean isWasteful() {
         return kept.get() - handedOut.get() > limit / WASTE_PARTS;
     }
@@ -98,10 +103,10 @@ final class FetchMemory {
         }
     }
 
-    /** What keeps {@code size} bytes in memory until all of its parts are released. */
+    /** One response, whose {@code size} bytes remain in memory until all of its parts are released. */
     final class Response {
         private final int size;
-        /** The fetch thread counts as one until it has handed out all. */
+        /** The number of unreleased parts; the fetch thread counts as one until it has handed out all. */
         private final AtomicInteger holders = new AtomicInteger(1);
 
         Response(int size) {

@@ -6,7 +6,7 @@ import org.apache.kafka.common.IsolationLevel;
 public record FetchOffsets(long highWatermark, long lastStable, long logStart) {
     public static final FetchOffsets UNKNOWN = new FetchOffsets(-1, -1, -1);
 
-    /** The offset up to which records can be fetched: with {@code read_committed}, the last stable one. */
+    /** Returns the offset up to which records can be fetched: with {@code read_committed}, the last stable one. */
     long end(IsolationLevel isolation) {
         return isolation == IsolationLevel.READ_COMMITTED && lastStable >= 0 ? lastStable : highWatermark;
     }

@@ -7,10 +7,10 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /**
- * One partition that is assigned: where it is fetched, from where on, and how much of it is handed out. A partition that
+ * One assigned partition: where and from which offset it is fetched, and how much of it is handed out. A partition that
  * is assigned again is a new object.
  *
- * <p><b>Threads:</b> the fetch thread; {@link #onReleased} and what says so by any thread.
+ * <p><b>Threads:</b> the fetch thread; any thread may call {@link #onReleased} and the methods that say so.
  * <p><b>Ordering:</b> to pause, the fetch thread sets {@code paused}, then reads {@code outstanding}; a thread that
  * releases lowers {@code outstanding}, then reads {@code paused}. Both are volatile, so at least one of the two sees
  * that the partition must be resumed, and a compare-and-set lets only one of them do it.
@@ -21,67 +21,69 @@ final class FetchPartition {
     private final TopicPartition topicPartition;
     private final Consumer<FetchPartition> onResume;
 
-    /** What prevents it from being fetched, other than its leader and its pace. */
+    /** What keeps the partition from being fetched, other than its leader and its pace. */
     enum Phase {
         FETCH,
-        /** Whether the log still has the position must be asked of a new leader. */
+        /** A new leader must be asked whether its log still has the position. */
         CHECK,
         /** The position must be moved. */
         RESET,
-        /** Until it is assigned again. */
+        /** The partition is stopped until it is assigned again. */
         STOPPED
     }
 
     /** What is asked of the leader while the position must be moved. */
     enum ResetTo {
-        /** Whether it is before the log: then the partition goes on where that begins, whatever the policy says. */
+        /**
+         * Whether the position is before the log: then the partition continues where that begins, whatever the policy.
+         */
         FIRST_RECORD,
-        /** It is not. */
+        /** Where the policy says, because the position is not before the log. */
         POLICY,
-        /** The policy's timestamp is after the last record. */
+        /** The end of the log, because the policy's timestamp is after the last record. */
         END
     }
 
     Phase phase = Phase.FETCH;
-    /** Whether the broker has been asked, and has not answered yet. */
+    /** Whether the broker has been asked and has not answered yet. */
     boolean asking;
 
     ResetTo resetTo = ResetTo.FIRST_RECORD;
 
-    /** Zero until it is known. */
+    /** The topic's id; zero until it is known. */
     Uuid topicId = Uuid.ZERO_UUID;
 
     /** The leader epoch of the last fetched batch, or of the start; -1 if unknown. */
     int offsetEpoch;
-    /** The leader whose log is known to have the position; -1 for none yet. */
+    /** The epoch of the leader whose log is known to have the position; -1 for none yet. */
     int checkedEpoch = NONE;
 
-    /** A follower that the leader named; -1 for none. */
+    /** The follower that the leader named for reading; -1 for none. */
     int readReplica = NONE;
 
     long readReplicaUntilMs;
 
-    /** Where it is fetched now, with the slot of it; null if it is not. Any thread may read it. */
+    /** The session in which it is fetched now; null if it is in none. Any thread may read it. */
     volatile BrokerFetches.Side side;
 
     FetchSlot slot;
-    /** As {@link FetchSink#maxAhead} said last. */
+    /** What {@link FetchSink#maxAhead} returned last. */
     int maxAhead = FetchSink.UNLIMITED;
 
-    /** Belongs to the session of those that get nothing. */
+    /** Whether it belongs to the session of partitions that receive nothing. */
     boolean cold;
 
-    /** Before there was data, when it was assigned. */
+    /** When data last arrived; before the first data, when it was assigned. */
     long lastDataMs;
 
     boolean hasBroughtData;
 
     int failures;
     long notBeforeMs = Long.MIN_VALUE;
-    /** Whether the sink knows of the present failure. */
+    /** Whether the sink has been told of the present failure. */
     boolean told;
 
-    // Written by the fetch thread, read by any.
+    // Written by the fetch thread, read by any thread.
     private volatile long offset;
     private volatile FetchOffsets offsets = FetchOffsets.UNKNOWN;
     private volatile long offsetsMs = Long.MIN_VALUE / 2;
@@ -99,17 +101,17 @@ final class FetchPartition {
         this.onResume = onResume;
     }
 
-    /** Any thread. */
+    /** Any thread may call it. */
     TopicPartition topicPartition() {
         return topicPartition;
     }
 
-    /** Where to fetch next. Any thread. */
+    /** Returns where to fetch next. Any thread may call it. */
     long offset() {
         return offset;
     }
 
-    /** What the broker said last. Any thread. */
+    /** Returns what the broker said last. Any thread may call it. */
     FetchOffsets offsets() {
         return offsets;
     }
@@ -124,7 +126,9 @@ final class FetchPartition {
         offsetsMs = nowMs;
     }
 
-    /** When the source last told something of it; a session's answer leaves out what has not changed. Any thread. */
+    /**
+     * When the source last reported something for it; sessions leave out what has not changed. Any thread may call it.
+     */
     long answeredMs() {
         BrokerFetches.Side session = side;
         return session == null ? offsetsMs : Math.max(offsetsMs, session.answeredMs());
@@ -134,12 +138,12 @@ final class FetchPartition {
         outstanding.addAndGet(bytes);
     }
 
-    /** Whether the sink wants nothing of it for now. */
+    /** Whether the sink wants nothing from it for now. */
     boolean isHeld() {
         return maxAhead == 0;
     }
 
-    /** Whether the sink wants little of it at a time. */
+    /** Whether the sink wants only a little of it at a time. */
     boolean isLimited() {
         return maxAhead != FetchSink.UNLIMITED;
     }
@@ -151,8 +155,7 @@ final class FetchPartition {
             resumeAt = now / 2;
             paused.set(true);
             if (outstanding.get() <= resumeAt) {
-                paused.set(
-                        false); // if another thread has done it, it visits the partition once more, which is harmless
+                paused.set(false); // if another thread has resumed it, it is visited once more, which is harmless
             }
         }
     }
@@ -161,7 +164,7 @@ final class FetchPartition {
         return paused.get();
     }
 
-    /** Any thread. */
+    /** Any thread may call it. */
     void onReleased(int bytes) {
         long left = outstanding.addAndGet(-bytes);
         if (paused.get() && left <= resumeAt && paused.compareAndSet(true, false)) {

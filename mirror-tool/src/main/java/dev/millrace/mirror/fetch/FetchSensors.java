@@ -10,7 +10,7 @@ import org.apache.kafka.common.metrics.stats.Meter;
 import org.apache.kafka.common.metrics.stats.WindowedCount;
 
 /**
- * The fetcher's metrics, by the names that the consumer's have. "Consumed" is what was handed to the sink.
+ * The fetcher's metrics, under the names of the consumer's. "Consumed" means handed to the sink.
  *
  * <p><b>Threads:</b> the fetch thread records, any thread reads.
  */
@@ -61,19 +61,19 @@ public final class FetchSensors {
                 name(base + "-total", "The number of " + unit));
     }
 
-    /** What the network client records throttle times to. */
+    /** Returns the sensor to which the network client records throttle times. */
     public Sensor throttle() {
         return throttle;
     }
 
-    /** {@code left}: records of the partition that are not fetched yet. */
+    /** Records one partition's data; {@code left} is the number of its records that are not fetched yet. */
     void onFetched(int bytes, long recordCount, long left) {
         answerBytes += bytes;
         answerRecords += recordCount;
         lag.record((double) Math.max(0, left));
     }
 
-    /** After {@link #onFetched} for all partitions of an answer. */
+    /** Records an answer after {@link #onFetched} for all of its partitions. */
     void onAnswer(long latencyMs) {
         size.record((double) answerBytes);
         records.record((double) answerRecords);

@@ -10,11 +10,12 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /**
- * The client's side of one incremental fetch session (KIP-227). A request costs what has changed since the one before,
- * however many partitions there are: each change puts its slot into a list, and the next request reads that list. Only
- * after an error is the session built anew from all slots.
+ * The client's side of one incremental fetch session (KIP-227). The cost of a request depends on what has changed since
+ * the last one, not on the number of partitions: each change puts its slot into a list, and the next request reads that
+ * list. Only after an error is the session rebuilt from all slots.
  *
- * <p>At most one request is on its way; {@link #next} makes it, then {@link #onAnswer} or {@link #restart} must follow.
+ * <p>At most one request is outstanding; {@link #next} builds it, then {@link #onAnswer} or {@link #restart} must
+ * follow.
  *
  * <p><b>Threads:</b> the fetch thread.
  */
@@ -28,7 +29,7 @@ public final class FetchSession {
     private int wantedWithoutTopicId;
 
     private int sessionId;
-    /** Of the current request; 0 if that began the session. */
+    /** The epoch of the current request; 0 if that began the session. */
     private int epoch;
 
     /** Whether the next request begins a session. */
@@ -36,10 +37,10 @@ public final class FetchSession {
 
     private boolean usesTopicIds;
 
-    /** Where the next full request starts: a broker without a session serves the first partitions first. */
+    /** Where the next full request starts, because a broker without a session serves the first partitions first. */
     private int rotation;
 
-    /** The slots of a topic by partition; null where there is none. */
+    /** The slots of a topic by partition number; null where there is none. */
     private static final class TopicSlots {
         final Uuid id;
         FetchSlot[] slots = NO_SLOTS;
@@ -49,11 +50,11 @@ public final class FetchSession {
         }
     }
 
-    /** The slot of a partition; made if there is none. */
+    /** Returns the slot of a partition; creates it if there is none. */
     public FetchSlot slot(TopicPartition partition, Uuid topicId) {
         TopicSlots topic = byName.get(partition.topic());
         if (topic == null || !topic.id.equals(topicId)) {
-            if (topic != null) { // old brokers know only names: they would forget the new topic instead of the old one
+            if (topic != null) { // old brokers know only names: they would forget the new topic, not the old one
                 removeTopic(topic);
                 restart();
             }
@@ -80,7 +81,7 @@ public final class FetchSession {
         byId.remove(topic.id);
     }
 
-    /** The slot that a response means: by id, or by name if the id is zero. Null if there is none. */
+    /** Returns the slot that a response means: by id, or by name if the id is zero; null if there is none. */
     public FetchSlot slotOrNull(Uuid topicId, String name, int partition) {
         TopicSlots topic = topicId.equals(Uuid.ZERO_UUID) ? byName.get(name) : byId.get(topicId);
         return topic == null || partition >= topic.slots.length ? null : topic.slots[partition];
@@ -100,7 +101,7 @@ public final class FetchSession {
         }
     }
 
-    /** Fetches the partition no more. */
+    /** Stops fetching the partition. */
     public void forget(FetchSlot slot) {
         if (slot.wanted) {
             slot.wanted = false;
@@ -119,12 +120,12 @@ public final class FetchSession {
         }
     }
 
-    /** The number of partitions to fetch. */
+    /** Returns the number of partitions to fetch. */
     public int size() {
         return wantedSlots;
     }
 
-    /** What to tell the broker now. */
+    /** Returns what to tell the broker now. */
     public FetchRound next() {
         if (usesTopicIds && wantedWithoutTopicId > 0) {
             begins = true;
@@ -152,7 +153,7 @@ public final class FetchSession {
         return new FetchRound(sessionId, epoch, usesTopicIds, send, forget);
     }
 
-    /** Only a request that begins a session has epoch 0. */
+    /** Returns the next epoch; only a request that begins a session has epoch 0. */
     static int epochAfter(int epoch) {
         return epoch == Integer.MAX_VALUE ? 1 : epoch + 1;
     }
@@ -160,7 +161,7 @@ public final class FetchSession {
     private FetchRound fullRound() {
         begins = false;
         epoch = 0;
-        changed = new ArrayList<>(); // the old one may be as long as the session
+        changed = new ArrayList<>(); // the old list may be as long as the session
         usesTopicIds = wantedWithoutTopicId == 0;
         List<FetchSlot> send = new ArrayList<>(wantedSlots);
         for (TopicSlots topic : byName.values()) {
@@ -173,7 +174,7 @@ public final class FetchSession {
                         markSent(slot);
                         send.add(slot);
                     } else {
-                        topic.slots[i] = null; // nobody keeps a slot that is not wanted
+                        topic.slots[i] = null; // nothing refers to an unwanted slot
                     }
                 }
             }
@@ -206,7 +207,7 @@ public final class FetchSession {
         }
     }
 
-    /** Makes the next request begin a new session in place of the old one, if the broker still has that. */
+    /** Makes the next request begin a new session that replaces the old one, if the broker still has that. */
     public void restart() {
         begins = true;
     }

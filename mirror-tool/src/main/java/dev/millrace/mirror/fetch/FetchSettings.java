@@ -12,7 +12,7 @@ import org.apache.kafka.common.IsolationLevel;
  * @param request limits of a request
  * @param cold when a partition counts as cold
  * @param metadata how metadata is kept fresh
- * @param memoryBytes what may be fetched and not released
+ * @param memoryBytes limit for bytes that are fetched and not released
  */
 public record FetchSettings(
         Request request,
@@ -21,7 +21,7 @@ public record FetchSettings(
         ResetPolicy resetPolicy,
         Backoff retryBackoff,
         long memoryBytes) {
-    /** 64 MB: as much as the target takes in some hundred milliseconds. */
+    /** 64 MB: as much as the target accepts in some hundred milliseconds. */
     private static final long DEFAULT_MEMORY_BYTES = 64L << 20;
 
     private static final String METADATA_RECOVERY_STRATEGY = "metadata.recovery.strategy";
@@ -30,30 +30,33 @@ public record FetchSettings(
     private static final int COLD_MAX_WAIT_MS = 5_000;
     private static final int COLD_MIN_PARTITIONS = 32;
 
-    /** {@code fetch.min.bytes}, {@code fetch.max.bytes}, {@code fetch.max.wait.ms}, {@code isolation.level}. */
+    /**
+     * The settings {@code fetch.min.bytes}, {@code fetch.max.bytes}, {@code fetch.max.wait.ms}, {@code
+     * isolation.level}.
+     */
     public record Request(int minBytes, int maxBytes, int maxWaitMs, IsolationLevel isolation) {
-        /** A broker that is asked for 0 bytes answers with one batch, as if it were asked for one byte. */
+        /** A broker asked for 0 bytes answers with one batch, as if asked for one byte. */
         public Request {
             maxBytes = Math.max(1, maxBytes);
         }
     }
 
     /**
-     * When a partition counts as cold. The broker's cost of a request grows with the partitions of the session, so those
-     * that get nothing are in a session of their own, which waits long.
+     * When a partition counts as cold. The broker's cost of a request grows with the partitions of the session, so
+     * those that receive nothing share a separate session, which waits long.
      *
-     * @param afterMs this long nothing came
-     * @param minPartitions fewer are not worth a session
+     * @param afterMs a partition is cold when nothing came for this long
+     * @param minPartitions fewer partitions are not worth a session
      * @param maxWaitMs how long its requests wait; it is answered at once when something comes
      */
     public record Cold(int afterMs, int minPartitions, int maxWaitMs) {}
 
-    /** How metadata is kept fresh; {@code rebootstrap} if the bootstrap servers are asked when no broker answers. */
+    /** Says how metadata is kept fresh; {@code rebootstrap}: ask the bootstrap servers when no broker answers. */
     public record Metadata(long maxAgeMs, boolean rebootstrap, long rebootstrapTriggerMs) {
         private static final long LEAST_AGE_MS = 1_000;
         private static final long GREATEST_AGE_MS = Duration.ofDays(365).toMillis();
 
-        /** With an age of 0 no follower would be asked before it is forgotten, and the greatest exceeds the clock. */
+        /** With an age of 0, a follower would be forgotten before it is asked; the largest age exceeds the clock. */
         public Metadata {
             maxAgeMs = Math.min(Math.max(LEAST_AGE_MS, maxAgeMs), GREATEST_AGE_MS);
         }

@@ -3,12 +3,12 @@ package dev.millrace.mirror.fetch;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Takes what the fetcher brings.
+ * Receives what the fetcher reads.
  *
  * <p><b>Threads:</b> the fetch thread calls it; no method may block, or all partitions wait.
  */
 public interface FetchSink {
-    /** Takes the next batches of a partition; {@code fetched} must be released once, by any thread. */
+    /** Takes the next batches of a partition; any thread must release {@code fetched} once. */
     void onFetched(FetchedBatches fetched);
 
     /**
@@ -18,22 +18,22 @@ public interface FetchSink {
     void onOffsetReset(TopicPartition partition, long from, long to, String cause);
 
     /**
-     * A partition cannot be fetched; null if this concerns all of them.
+     * A partition cannot be fetched; null if this concerns all partitions.
      *
-     * <p>A {@link org.apache.kafka.common.errors.RetriableException} is told once, and the fetcher goes on trying. Any
-     * other stops the partition until it is assigned again. With {@link
+     * <p>A {@link org.apache.kafka.common.errors.RetriableException} is reported once, and the fetcher keeps trying.
+     * Any other failure stops the partition until it is assigned again. With {@link
      * org.apache.kafka.common.errors.InconsistentTopicIdException} the topic was deleted and created again, so the
-     * position means nothing; unless metadata takes it back, the partition waits to be assigned anew. With null, any but an {@code ApiException} has ended the
-     * fetch thread.
+     * position means nothing; unless later metadata contradicts it, the partition waits to be assigned again. With
+     * null, any failure but an {@code ApiException} has ended the fetch thread.
      */
     void onFailure(TopicPartition partitionOrNull, Throwable failure);
 
-    /** {@link #maxAhead} of a partition that only the fetcher's memory bounds. */
+    /** The {@link #maxAhead} of a partition that only the fetcher's memory bounds. */
     int UNLIMITED = Integer.MAX_VALUE;
 
     /**
-     * How many bytes of the partition to fetch before those fetched earlier are released; 0: nothing at all for now.
-     * After a change {@link Fetcher#refresh} is to be called.
+     * Returns how many bytes of the partition to fetch before those fetched earlier are released; 0 fetches nothing for
+     * now. After a change, call {@link Fetcher#refresh}.
      */
     default int maxAhead(TopicPartition partition) {
         return UNLIMITED;

@@ -4,7 +4,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /**
- * What one {@link FetchSession} knows of one partition: what is wanted, and what the broker was told last.
+ * What one {@link FetchSession} knows about one partition: what is wanted and what the broker was last told.
  *
  * <p><b>Threads:</b> the fetch thread.
  */
@@ -12,7 +12,7 @@ public final class FetchSlot {
     private final TopicPartition partition;
     private final Uuid topicId;
 
-    /** The partition that is fetched by this slot; null while there is none. */
+    /** The partition fetched through this slot; null while there is none. */
     private FetchPartition owner;
 
     boolean wanted;
@@ -25,7 +25,7 @@ public final class FetchSlot {
     int sentEpoch;
     int sentMaxBytes;
 
-    /** Whether it is in the session's list of changes. */
+    /** Whether the slot is in the session's list of changes. */
     boolean dirty;
 
     FetchSlot(TopicPartition partition, Uuid topicId) {
@@ -37,22 +37,22 @@ public final class FetchSlot {
         return partition;
     }
 
-    /** {@link Uuid#ZERO_UUID} from brokers without topic ids. */
+    /** Returns the topic id; {@link Uuid#ZERO_UUID} from brokers without topic ids. */
     public Uuid topicId() {
         return topicId;
     }
 
-    /** Where to fetch, as the current request says. */
+    /** Returns where to fetch, as in the current request. */
     public long sentOffset() {
         return sentOffset;
     }
 
-    /** The leader epoch that the current request names; -1 if it is unknown. */
+    /** Returns the leader epoch named in the current request; -1 if it is unknown. */
     public int sentEpoch() {
         return sentEpoch;
     }
 
-    /** How many bytes the broker should send at most, as the current request says. */
+    /** Returns the most bytes that the broker should send, as in the current request. */
     public int sentMaxBytes() {
         return sentMaxBytes;
     }

@@ -9,7 +9,7 @@ import org.apache.kafka.common.TopicPartition;
  * Whole record batches of one partition, of any message format, as the broker sent them. The first may begin before
  * {@link #fetchOffset}. Checksums are not checked.
  *
- * <p><b>Threads:</b> one at a time; {@link #release} by any.
+ * <p><b>Threads:</b> one at a time; any thread may call {@link #release}.
  */
 public final class FetchedBatches {
     private final FetchPartition partition;
@@ -18,7 +18,7 @@ public final class FetchedBatches {
     private final FetchOffsets offsets;
     private final List<AbortedTxn> aborted;
     private final FetchMemory.Response response;
-    /** Null unless the partition is limited. */
+    /** The limited memory; null unless the partition is limited. */
     private final AheadMemory ahead;
 
     private final int size;
@@ -46,17 +46,17 @@ public final class FetchedBatches {
         return partition.topicPartition();
     }
 
-    /** The same buffer at each call, from position 0; backed by an array; not to be written to. */
+    /** Returns the same array-backed buffer at each call, from position 0; it must not be written to. */
     public ByteBuffer bytes() {
         return bytes;
     }
 
-    /** How many bytes there are. */
+    /** Returns the number of bytes. */
     public int size() {
         return size;
     }
 
-    /** Records before this offset were not asked for. */
+    /** Returns the requested offset; earlier records were not asked for. */
     public long fetchOffset() {
         return fetchOffset;
     }
@@ -65,7 +65,7 @@ public final class FetchedBatches {
         return offsets.highWatermark();
     }
 
-    /** -1 if the broker did not send it. */
+    /** Returns the last stable offset; -1 if the broker did not send it. */
     public long lastStableOffset() {
         return offsets.lastStable();
     }
@@ -74,15 +74,15 @@ public final class FetchedBatches {
         return offsets.logStart();
     }
 
-    /** Empty unless {@code isolation.level} is {@code read_committed}. */
+    /** Returns aborted transactions; empty unless {@code isolation.level} is {@code read_committed}. */
     public List<AbortedTxn> aborted() {
         return aborted;
     }
 
-    /** Gives the bytes back; they must not be read any more. Later calls have no effect. */
+    /** Releases the bytes, which must not be read afterwards. Later calls have no effect. */
     public void release() {
         if (released.compareAndSet(false, true)) {
-            partition.onReleased(size); // first, because room may be what the fetch thread waits for
+            partition.onReleased(size); // first, because the fetch thread may wait for this room
             response.release(size);
             if (ahead != null) {
                 ahead.onReleased(size);

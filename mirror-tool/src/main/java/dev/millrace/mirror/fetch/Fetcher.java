@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fetches whole record batches of any number of partitions with one thread, and hands them to a {@link FetchSink}. The
- * batches of a partition come in order and without gaps, except where {@link FetchSink#onOffsetReset} tells of one.
+ * Fetches whole record batches of any number of partitions with one thread and hands them to a {@link FetchSink}. The
+ * batches of a partition arrive in order and without gaps, except where {@link FetchSink#onOffsetReset} reports one.
  *
  * <p><b>Threads:</b> any thread may call any method. {@link #unassign} and {@link #close} wait for the fetch thread, so
  * the caller must hold no lock that the sink takes; called by the sink itself, they do not wait.
@@ -40,10 +40,10 @@ public final class Fetcher implements AutoCloseable {
     private volatile boolean closing;
 
     /**
-     * For {@code dev.millrace.mirror.kafka.SourceFetchers}, which opens the network. Closes {@code link} and {@code
-     * closeWithIt} at the end of its thread.
+     * Called by {@code dev.millrace.mirror.kafka.SourceFetchers}, which opens the network. Closes {@code link} and
+     * {@code closeWithIt} at the end of its thread.
      *
-     * @param loop of {@code link}
+     * @param loop the loop that uses {@code link}
      */
     public Fetcher(FetchLoop loop, FetchLink link, FetchSink sink, List<AutoCloseable> closeWithIt) {
         this.loop = loop;
@@ -61,26 +61,26 @@ public final class Fetcher implements AutoCloseable {
     }
 
     /**
-     * Fetches a partition from this offset on. To move one that is assigned, unassign it first: otherwise batches from
-     * before may still come until the fetch thread takes note.
+     * Fetches a partition from this offset on. To move an assigned partition, unassign it first: otherwise batches from
+     * the old offset may still arrive until the fetch thread handles the call.
      *
-     * @param leaderEpoch of the record before the offset; with it, a truncation of the log is noticed (KIP-320)
+     * @param leaderEpoch of the record before the offset; with it, a truncation of the log is detected (KIP-320)
      */
     public void assign(TopicPartition partition, long offset, Optional<Integer> leaderEpoch) {
         assign(partition, offset, leaderEpoch, Uuid.ZERO_UUID);
     }
 
     /**
-     * As the other, of the topic with this id.
+     * Does the same for the topic with this id.
      *
-     * @param topicId with zero, of the topic that has the name when its partitions are looked for
+     * @param topicId zero for whichever topic has the name when its partitions are looked up
      */
     public void assign(TopicPartition partition, long offset, Optional<Integer> leaderEpoch, Uuid topicId) {
         OptionalInt epoch = leaderEpoch.map(OptionalInt::of).orElseGet(OptionalInt::empty);
         execute(() -> loop.assign(partition, offset, epoch, topicId));
     }
 
-    /** Fetches these partitions no more. After it returns, nothing more of them is delivered. */
+    /** Stops fetching these partitions. After it returns, nothing more of them is delivered. */
     public void unassign(Collection<TopicPartition> partitions) {
         List<TopicPartition> copy = List.copyOf(partitions);
         CountDownLatch done = new CountDownLatch(1);
@@ -95,7 +95,7 @@ public final class Fetcher implements AutoCloseable {
                     break;
                 }
             } catch (InterruptedException e) {
-                interrupted = true; // the promise of this method is more important than its speed
+                interrupted = true; // this method's promise matters more than its speed
             }
         }
         if (interrupted) {
@@ -103,7 +103,7 @@ public final class Fetcher implements AutoCloseable {
         }
     }
 
-    /** Asks the sink again how far each partition is to be fetched ahead. Does not wait for that. */
+    /** Asks the sink again how far ahead to fetch each partition. Does not wait for that. */
     public void refresh() {
         execute(loop::placeAll);
     }
@@ -117,21 +117,21 @@ public final class Fetcher implements AutoCloseable {
         }
     }
 
-    /** The offset to be fetched next; empty if the partition is not assigned. */
+    /** Returns the offset to be fetched next; empty if the partition is not assigned. */
     public OptionalLong position(TopicPartition partition) {
         FetchPartition found = loop.find(partition);
         return found == null ? OptionalLong.empty() : OptionalLong.of(found.offset());
     }
 
     /**
-     * The offset up to which the source has records to fetch, as of the last answer; empty before the first. With {@code
-     * read_committed}, an open transaction and what follows it do not count.
+     * Returns the offset up to which the source has records to fetch, as of the last answer; empty before the first.
+     * With {@code read_committed}, an open transaction and what follows it do not count.
      */
     public OptionalLong end(TopicPartition partition) {
         return loop.end(partition);
     }
 
-    /** Whether {@link #end} is recent: the source still answers, and the partition is being asked for. */
+    /** Whether {@link #end} is recent: the source still answers and the partition is being fetched. */
     public boolean isEndCurrent(TopicPartition partition) {
         return loop.isEndCurrent(partition);
     }
@@ -165,7 +165,7 @@ public final class Fetcher implements AutoCloseable {
         }
     }
 
-    /** Closes the connections and ends the thread, and waits for that at most this long. */
+    /** Closes the connections, ends the thread and waits at most this long for that. */
     public void close(Duration timeout) {
         closing = true;
         if (!started) {

@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the sink of failures, of each that lasts once.
+ * Reports failures to the sink, a lasting one only once.
  *
  * <p><b>Threads:</b> the fetch thread.
  */
@@ -23,7 +23,7 @@ final class PartitionFailures {
         this.backoff = backoff;
     }
 
-    /** Whether another try may succeed. A broker says "unknown server error" of whatever it did not foresee. */
+    /** Whether another attempt may succeed. Brokers say "unknown server error" for anything they did not foresee. */
     static boolean mayPass(KafkaException failure) {
         return failure instanceof RetriableException || failure instanceof UnknownServerException;
     }
@@ -32,7 +32,7 @@ final class PartitionFailures {
         return Math.max(1, backoff.delayMs(failuresInARow));
     }
 
-    /** Tells of a failure, unless the partition has failed since its last success. */
+    /** Reports a failure, unless the partition has failed since its last success. */
     void tellOnce(FetchPartition partition, Throwable failure) {
         if (!partition.told) {
             partition.told = true;

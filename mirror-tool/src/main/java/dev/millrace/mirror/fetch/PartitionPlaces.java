@@ -17,9 +17,9 @@ import org.apache.kafka.common.errors.InconsistentTopicIdException;
 import org.apache.kafka.common.errors.RetriableException;
 
 /**
- * Decides where each partition is fetched: in which session of which broker, or in none for now, because it has no
- * leader, its position must be checked or moved, it keeps too many bytes, the sink holds it, or it backs off after an
- * error.
+ * Decides where each partition is fetched: in which session of which broker. A partition is in no session while it has
+ * no leader, its position must be checked or moved, it keeps too many bytes, the sink holds it, or it backs off after
+ * an error.
  *
  * <p><b>Threads:</b> the fetch thread.
  */
@@ -34,12 +34,12 @@ final class PartitionPlaces {
 
     private final Set<FetchPartition> backingOff = new LinkedHashSet<>();
 
-    /** The partitions that are to be fetched, and those of them that are in a session. */
+    /** The number of partitions to fetch, and of those that are in a session. */
     private int live;
 
     private int joined;
 
-    /** @param maxAhead as {@link FetchSink} has it */
+    /** @param maxAhead as in {@link FetchSink} */
     PartitionPlaces(
             Supplier<ClusterImage> image,
             SourceMetadata metadata,
@@ -59,12 +59,12 @@ final class PartitionPlaces {
         return brokers.values();
     }
 
-    /** Null if nothing was ever fetched from it. */
+    /** Returns the broker's sessions; null if nothing was ever fetched from it. */
     BrokerFetches brokerOrNull(int id) {
         return brokers.get(id);
     }
 
-    /** Whether a partition is in no session now, and may soon be. */
+    /** Whether a partition is in no session now and may soon join one. */
     boolean areSomeAway() {
         return joined < live;
     }
@@ -111,14 +111,14 @@ final class PartitionPlaces {
         }
     }
 
-    /** One that is held counts as none: nobody waits for it. */
+    /** Updates the limit. A held partition does not count: nobody waits for it. */
     private void updateMaxAhead(FetchPartition partition) {
         live += partition.isHeld() ? 1 : 0;
         partition.maxAhead = maxAhead.applyAsInt(partition.topicPartition());
         live -= partition.isHeld() ? 1 : 0;
     }
 
-    /** Metadata that comes places all partitions again. */
+    /** Waits for a leader; new metadata places all partitions again. */
     private void awaitLeader(FetchPartition partition, ApiException error) {
         leave(partition);
         checks.remove(partition);
@@ -130,7 +130,9 @@ final class PartitionPlaces {
         }
     }
 
-    /** The topic was replaced, or the image is older than the id that was assigned; metadata that comes tells. */
+    /**
+     * Waits for metadata, which tells whether the topic was created again or the image is older than the assigned id.
+     */
     private void awaitTopic(FetchPartition partition, TopicImage topic) {
         leave(partition);
         checks.remove(partition);
@@ -141,7 +143,7 @@ final class PartitionPlaces {
                         + partition.topicId + ": it was deleted and created again"));
     }
 
-    /** The first id that is known is that of the topic to fetch; brokers before 2.8 have none. */
+    /** Compares topic ids; the first known id is that of the topic to fetch, and brokers before 2.8 have none. */
     private static boolean isOtherTopic(FetchPartition partition, TopicImage topic) {
         if (partition.topicId.equals(Uuid.ZERO_UUID)) {
             partition.topicId = topic.id();
@@ -153,7 +155,7 @@ final class PartitionPlaces {
         if (partition.phase != Phase.FETCH || leaderEpoch <= partition.checkedEpoch) {
             return false;
         }
-        if (partition.offsetEpoch < 0) { // nothing to compare
+        if (partition.offsetEpoch < 0) { // there is no epoch to compare
             partition.checkedEpoch = leaderEpoch;
             return false;
         }
@@ -176,7 +178,7 @@ final class PartitionPlaces {
         BrokerFetches.Side current = partition.side;
         boolean stays = current != null && current.broker().id() == node;
         if (!stays) {
-            partition.cold = false; // a request of a cold session may be on its way for seconds
+            partition.cold = false; // a cold session's request may stay outstanding for seconds
         }
         if (!stays
                 || current.isCold() != partition.cold
@@ -205,7 +207,7 @@ final class PartitionPlaces {
         }
     }
 
-    /** Fetches the partition no more. */
+    /** Stops fetching the partition. */
     void remove(FetchPartition partition) {
         if (partition.phase == Phase.STOPPED) {
             return;
@@ -217,20 +219,20 @@ final class PartitionPlaces {
         backingOff.remove(partition);
     }
 
-    /** Fetches the partition no more, and tells the sink why. */
+    /** Stops fetching the partition and tells the sink why. */
     void stop(FetchPartition partition, Throwable cause) {
         remove(partition);
         failures.tell(partition, cause);
     }
 
-    /** Leaves the partition alone for a while, which grows with each failure in a row. */
+    /** Leaves the partition out for a while, which grows with each failure in a row. */
     void backOff(FetchPartition partition, long nowMs) {
         partition.failures++;
         partition.notBeforeMs = nowMs + failures.backoffMs(partition.failures);
         place(partition, nowMs);
     }
 
-    /** Places the partitions whose time has come. Returns milliseconds until the next is due. */
+    /** Places the partitions whose back-off has ended. Returns milliseconds until the next is due. */
     long placeRested(long nowMs) {
         if (backingOff.isEmpty()) {
             return Long.MAX_VALUE;

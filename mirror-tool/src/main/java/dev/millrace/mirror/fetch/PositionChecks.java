@@ -17,8 +17,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 
 /**
- * Asks leaders about positions: whether the log still has one after a change of leadership (KIP-320), and where to go on
- * when it has not. One request of each kind per broker.
+ * Asks leaders about positions: whether the log still has one after a change of leadership (KIP-320), and where to
+ * continue if it has not. One request of each kind per broker.
  *
  * <p><b>Threads:</b> the fetch thread.
  */
@@ -30,15 +30,15 @@ final class PositionChecks {
     private final Results results;
     private final Set<FetchPartition> pending = new LinkedHashSet<>();
 
-    /** Takes what the leaders said. */
+    /** Receives what the leaders said. */
     interface Results {
         /** The log has the position. */
         void onValid(FetchPartition partition, int leaderEpoch);
 
-        /** The log ends at {@code end} for the epoch of the position; -1 if it knows no such epoch. */
+        /** The log ends at {@code end} for the epoch of the position; -1 if the leader knows no such epoch. */
         void onTruncated(FetchPartition partition, OffsetAnswer end);
 
-        /** Where the position is to be moved to. */
+        /** The leader has said where to move the position. */
         void onReset(FetchPartition partition, OffsetAnswer to);
 
         void onError(FetchPartition partition, PartitionAnswer.Outcome outcome);
@@ -55,7 +55,7 @@ final class PositionChecks {
         this.results = results;
     }
 
-    /** Asks about a partition in phase CHECK or RESET, unless that is under way. */
+    /** Asks about a partition in phase CHECK or RESET, unless a question is already outstanding. */
     void add(FetchPartition partition) {
         if (!partition.asking) {
             pending.add(partition);
@@ -66,7 +66,7 @@ final class PositionChecks {
         pending.remove(partition);
     }
 
-    /** Whether there is something to ask. */
+    /** Whether there is nothing to ask. */
     boolean isEmpty() {
         return pending.isEmpty();
     }

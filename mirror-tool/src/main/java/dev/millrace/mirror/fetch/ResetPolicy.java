@@ -7,10 +7,10 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.config.ConfigException;
 
 /**
- * {@code auto.offset.reset}: where to go on when a position is outside the log.
+ * The policy {@code auto.offset.reset}: where to continue when a position is outside the log.
  *
  * @param timestamp what to ask {@code ListOffsets} for; a special, negative one for the log's ends
- * @param age for {@code by_duration}: how far back to go, instead of a timestamp
+ * @param age how far back to go for {@code by_duration}, instead of a timestamp
  */
 public record ResetPolicy(String name, long timestamp, Optional<Duration> age) {
     static final long LATEST = -1;
@@ -46,7 +46,7 @@ public record ResetPolicy(String name, long timestamp, Optional<Duration> age) {
         return timestamp == EARLIEST;
     }
 
-    /** What to ask for at the wall clock's time {@code wallMs}. */
+    /** Returns the timestamp to ask for at the wall-clock time {@code wallMs}. */
     public long timestampAt(long wallMs) {
         return age.map(duration -> Math.max(0, wallMs - duration.toMillis())).orElse(timestamp);
     }

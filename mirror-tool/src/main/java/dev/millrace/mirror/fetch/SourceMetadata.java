@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the image of the source fresh: asks for the topics of the assigned partitions when somebody requests it, and
- * when the image is too old.
+ * Keeps the image of the source fresh: asks for the topics of the assigned partitions on request and when the image is
+ * too old.
  *
  * <p><b>Threads:</b> the fetch thread.
  */
@@ -39,10 +39,10 @@ final class SourceMetadata {
     private int withoutNews;
     private long notBeforeMs = Long.MIN_VALUE;
     private long answeredMs = Long.MIN_VALUE / 2;
-    /** Since when an answer is wanted and has not come; negative while none is wanted. */
+    /** Since when an answer is awaited; negative while none is. */
     private long wantedSinceMs = -1;
 
-    /** Asks for {@code topics}, whatever they are when a request is sent. */
+    /** Asks for {@code topics} as they are when a request is sent. */
     SourceMetadata(
             FetchLink link,
             ClusterImages images,
@@ -57,7 +57,7 @@ final class SourceMetadata {
         this.topics = topics;
     }
 
-    /** Sets what to do after each answer, and with a failure that another try will not mend. */
+    /** Sets what to call after each answer, and on a failure that another attempt will not fix. */
     void setListeners(Runnable answered, Consumer<KafkaException> failed) {
         onAnswer = answered;
         onFailure = failed;
@@ -68,7 +68,7 @@ final class SourceMetadata {
         needed = true;
     }
 
-    /** As {@link #request}, and without a pause: there are new topics. */
+    /** Does the same as {@link #request} without a pause, because there are new topics. */
     void requestAtOnce() {
         needed = true;
         notBeforeMs = Long.MIN_VALUE;
@@ -124,7 +124,7 @@ final class SourceMetadata {
         @Override
         public void onMetadata(ClusterDelta delta) {
             asking = false;
-            if (delta.nodes().isEmpty()) { // a broker that is just starting
+            if (delta.nodes().isEmpty()) { // the broker is just starting
                 needed = true;
                 backOff();
                 return;
@@ -134,7 +134,7 @@ final class SourceMetadata {
             if (images.applyDelta(delta)) {
                 withoutNews = 0;
             }
-            backOff(); // also after news, or a topic that comes and goes would make a loop
+            backOff(); // also after a change, or a topic that comes and goes would cause a loop
             onAnswer.run();
         }
 

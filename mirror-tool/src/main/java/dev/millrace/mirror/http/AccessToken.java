@@ -3,7 +3,7 @@ package dev.millrace.mirror.http;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 
-/** What a client must send to change something. It is never printed. */
+/** The token that a client must send to change something. It is never printed. */
 public final class AccessToken {
     private static final int MIN_LENGTH = 16;
 
@@ -14,7 +14,7 @@ public final class AccessToken {
     }
 
     /**
-     * That of this text.
+     * Creates the token from this text.
      *
      * @throws IllegalArgumentException when it can be guessed or cannot be sent; the message does not quote it
      */
@@ -26,7 +26,7 @@ public final class AccessToken {
         return new AccessToken(text);
     }
 
-    /** Takes equally long for all wrong ones of a length. */
+    /** Compares in a time that is the same for all wrong tokens of a length. */
     boolean isSame(String given) {
         return MessageDigest.isEqual(expected, given.getBytes(StandardCharsets.UTF_8));
     }

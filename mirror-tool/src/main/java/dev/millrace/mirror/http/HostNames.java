@@ -7,9 +7,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The names under which a server may be asked. A page of another site can give its own name the address of this server,
- * and would then be allowed to read the answers (DNS rebinding); but it asks under that name. An address is no name, and
- * cannot be given to another machine.
+ * The host names under which clients may address a server. A page of another site can point its own name to this
+ * server's address and would then be allowed to read the answers (DNS rebinding), but its requests carry that name. A
+ * literal address is always allowed, because nobody can point it to another machine.
  */
 final class HostNames {
     private static final Pattern HEADER = Pattern.compile("(\\[[0-9a-fA-F:.]+]|[^:\\[\\]]+)(:\\d*)?");
@@ -21,7 +21,7 @@ final class HostNames {
         others.forEach(name -> names.add(name.toLowerCase(Locale.ROOT)));
     }
 
-    /** @param header that of the request with the name {@code Host}; null without one */
+    /** @param header the request's {@code Host} header; null without one */
     boolean areAllowed(String header) {
         Matcher host = HEADER.matcher(header == null ? "" : header);
         return host.matches()

@@ -15,8 +15,8 @@ import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The metrics of a mirror, for Prometheus. {@link PartitionRows} bounds those of partitions; latencies, of which each has
- * 18 series, are by topic up to 100 topics.
+ * The metrics of a mirror, for Prometheus. {@link PartitionRows} bounds those of partitions; latencies, with 18 series
+ * each, are reported by topic up to 100 topics.
  */
 final class MirrorMetrics {
     private static final int MAX_HISTOGRAMS = 100;

@@ -8,15 +8,16 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * What is shown of partitions: each of up to 1,000; of more, the sum of each topic; of more topics, one sum. As partitions
- * that have moved away keep their counts, this changes at most twice in the life of a process.
+ * Decides how partitions are shown: up to 1,000 one by one; above that, a sum for each topic; with more topics than
+ * that, a single sum. Partitions that have moved away keep their counts, so the form changes at most twice in the life
+ * of a process.
  */
 final class PartitionRows {
     static final int MAX_ROWS = 1_000;
 
     private PartitionRows() {}
 
-    /** By their labels: names and values in turn. */
+    /** Returns the rows by their labels: names and values in turn. */
     static Map<List<String>, PartitionStatus> of(Collection<PartitionStatus> partitions) {
         Map<List<String>, PartitionStatus> rows =
                 sums(partitions, row -> List.of("topic", row.topic(), "partition", Integer.toString(row.partition())));

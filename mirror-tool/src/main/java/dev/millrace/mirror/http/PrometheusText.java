@@ -4,7 +4,7 @@ import dev.millrace.mirror.status.LatencyCounts;
 import java.util.Arrays;
 
 /**
- * Metrics in the text format of Prometheus, version 0.0.4: families, each with its samples.
+ * Formats metrics as Prometheus text, version 0.0.4: families, each with its samples.
  *
  * <p><b>Threads:</b> one.
  */
@@ -45,12 +45,12 @@ final class PrometheusText {
         return sample("", Long.toString(value), labels);
     }
 
-    /** As the other. */
+    /** Adds a sample to the family that was begun last. */
     PrometheusText add(double value, String... labels) {
         return sample("", number(value), labels);
     }
 
-    /** Adds a histogram to the family that was begun last; bounds are in seconds then. */
+    /** Adds a histogram, with bounds in seconds, to the family that was begun last. */
     PrometheusText add(LatencyCounts counts, String... labels) {
         long passed = 0;
         for (int i = 0; i < counts.counts().length; i++) {

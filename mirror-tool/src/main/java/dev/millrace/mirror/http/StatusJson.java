@@ -10,7 +10,7 @@ import dev.millrace.mirror.text.Json;
 import java.util.List;
 import java.util.Map;
 
-/** What a mirror does, as the status page and {@code mirror status} read it. */
+/** Formats what a mirror does as the JSON that the status page and {@code mirror status} read. */
 final class StatusJson {
     private final Json json = new Json().beginObject();
 

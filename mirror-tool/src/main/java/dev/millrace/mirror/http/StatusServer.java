@@ -25,24 +25,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Shows what a mirror does over HTTP, and lets those who have its token change which topics are paused and throttled.
+ * Shows over HTTP what a mirror does, and lets clients with its token change which topics are paused and throttled.
  *
- * <p><b>Threads:</b> any. Each request has a daemon thread, so that clients which send or read slowly keep no other client
- * waiting: a probe would take the mirror for dead. Only a few have large answers in memory at a time.
+ * <p><b>Threads:</b> any. Each request has a daemon thread, so that a client that sends or reads slowly keeps no other
+ * waiting: a probe would take the mirror for dead. Only a few requests have large answers in memory at a time.
  */
 public final class StatusServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StatusServer.class);
     private static final int MAX_CONNECTIONS = 1_000;
     private static final int MAX_LARGE_ANSWERS = 4;
     private static final long PATIENCE_SECONDS = 10;
-    /** The page has its script and style in itself. */
+    /** The page contains its own script and style. */
     private static final String NOTHING_FROM_ELSEWHERE = "default-src 'none'; script-src 'unsafe-inline';"
             + " style-src 'unsafe-inline'; img-src data:; connect-src 'self'; frame-ancestors 'none'";
 
-    /** For programs, which ask under any name that leads to this machine. */
+    /** Paths for programs, which ask under any name that leads to this machine. */
     private static final Set<String> FOR_PROGRAMS = Set.of("/metrics", "/healthz", "/readyz");
 
-    /** Their answers are a line. */
+    /** Paths whose answer is one line. */
     private static final Set<String> PROBES = Set.of("/healthz", "/readyz");
 
     private static final int UNAUTHORIZED = 401;
@@ -50,7 +50,8 @@ public final class StatusServer implements AutoCloseable {
 
     static {
         setDefault("jdk.httpserver.maxConnections", MAX_CONNECTIONS);
-        // Seconds. Without a limit, clients that never finish a request or never read its answer keep a thread each.
+        // In seconds. Without a limit, each client that never finishes a request or never reads its answer keeps a
+        // thread.
         setDefault("sun.net.httpserver.maxReqTime", 10);
         setDefault("sun.net.httpserver.maxRspTime", 60);
     }
@@ -84,7 +85,7 @@ public final class StatusServer implements AutoCloseable {
      * @param hosts names of the server besides localhost; its addresses are always allowed
      */
     public record Access(Optional<AccessToken> token, Set<String> hosts) {
-        /** To read, on this machine. */
+        /** Allows reading, on this machine only. */
         public static final Access LOCAL = new Access(Optional.empty(), Set.of());
     }
 
@@ -113,7 +114,7 @@ public final class StatusServer implements AutoCloseable {
     public static StatusServer start(InetSocketAddress address, Shown shown, Access access) {
         try {
             StatusServer opened = new StatusServer(HttpServer.create(address, 0), shown, access);
-            Thread starter = daemon(opened.server::start); // of which the server's own thread takes over that it is one
+            Thread starter = daemon(opened.server::start); // the server's own thread inherits that it is a daemon
             starter.start();
             starter.join();
             return opened;
@@ -131,12 +132,12 @@ public final class StatusServer implements AutoCloseable {
         return thread;
     }
 
-    /** Where it answers: {@code http://127.0.0.1:9464/}. */
+    /** Returns the server's URL, such as {@code http://127.0.0.1:9464/}. */
     public String url() {
         return "http://" + describe(server.getAddress()) + "/";
     }
 
-    /** {@code HOST:PORT} as a URL has it. */
+    /** Formats {@code HOST:PORT} as in a URL. */
     public static String describe(InetSocketAddress address) {
         String host = address.getAddress() == null
                 ? address.getHostString()
@@ -190,7 +191,7 @@ public final class StatusServer implements AutoCloseable {
         }
     }
 
-    /** Programs on other machines find it by names that it need not know. */
+    /** Checks the host name. Programs on other machines may use names of this machine that it does not know. */
     private boolean isHostAllowed(String path, HttpExchange exchange) {
         boolean isOpen = !server.getAddress().getAddress().isLoopbackAddress();
         return (isOpen && FOR_PROGRAMS.contains(path))

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Pauses, resumes and throttles topics when somebody who has the token asks for it. The token comes in a header that no
- * other site can make a browser send.
+ * Pauses, resumes and throttles topics at the request of clients that have the token. The token comes in a header that
+ * no other site can make a browser send.
  *
  * <p><b>Threads:</b> any.
  */
@@ -53,7 +53,7 @@ final class TopicChanges {
         return token.isPresent();
     }
 
-    /** Why the request may not change anything; null if it may. */
+    /** Returns why the request may not change anything; null if it may. */
     Answer refusalOrNull(String authorization) {
         if (token.isEmpty()) {
             return Answer.text(
@@ -73,10 +73,10 @@ final class TopicChanges {
     }
 
     /**
-     * Does what an allowed request says.
+     * Executes an allowed request.
      *
      * @param form {@code topics=REGEX&bytes-per-second=10MB}, URL-encoded
-     * @param who for the log
+     * @param who the client that asks, for the log
      */
     Answer answer(String path, String form, String who) {
         String done;

@@ -8,7 +8,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 
 /**
- * Decompresses the records of batches in format v2, with buffers that are used again.
+ * Decompresses the records of batches in format v2, with reused buffers.
  *
  * <p><b>Threads:</b> one.
  */
@@ -17,10 +17,10 @@ public final class Decompressor {
     private final Compression[] codecs = new Compression[CompressionType.values().length];
 
     /**
-     * The decompressed bytes. The buffers are free for the next batch when the stream is closed.
+     * Returns the decompressed bytes. The buffers are free for the next batch when the stream is closed.
      *
      * @param codecId as in the batch's attributes, not 0
-     * @throws RuntimeException if the codec is unknown, or the data does not begin as the codec would have it
+     * @throws RuntimeException if the codec is unknown, or the data does not begin as the codec requires
      */
     public InputStream decompress(int codecId, ByteBuffer compressed) {
         return codec(codecId).wrapForInput(compressed, RecordBatch.CURRENT_MAGIC_VALUE, buffers);

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.IsolationLevel;
 
-/** Makes fetch requests; the cost is that of what has changed. */
+/** Builds fetch requests; the cost depends only on what has changed. */
 public final class FetchRequests {
     private static final short LAST_VERSION_WITH_NAMES = 12;
     private static final int CONSUMER = -1;
@@ -23,14 +23,14 @@ public final class FetchRequests {
     private final byte isolationLevel;
     private final String rack;
 
-    /** With {@code max.partition.fetch.bytes}, {@code isolation.level} and {@code client.rack}. */
+    /** Uses {@code max.partition.fetch.bytes}, {@code isolation.level} and {@code client.rack}. */
     public FetchRequests(int partitionMaxBytes, IsolationLevel isolationLevel, String rack) {
         this.partitionMaxBytes = partitionMaxBytes;
         this.isolationLevel = isolationLevel.id();
         this.rack = rack;
     }
 
-    /** The request for what a round of a session has to tell. */
+    /** Returns the request for what a session must tell the broker in this round. */
     public AbstractRequest.Builder<FetchRequest> request(FetchCall call) {
         FetchRound round = call.round();
         FetchRequestData data = new FetchRequestData()
@@ -47,7 +47,7 @@ public final class FetchRequests {
         return new Builder(data, newest);
     }
 
-    /** Neighbours of one topic go together; a topic may be named more than once. */
+    /** Groups neighbouring slots of one topic; a topic may be named more than once. */
     private List<FetchTopic> topics(List<FetchSlot> slots) {
         List<FetchTopic> topics = new ArrayList<>();
         FetchTopic topic = null;

@@ -18,13 +18,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.Node;
 
-/** Turns fetch responses into answers of the mirror's own; the bytes of records are not copied. */
+/** Converts fetch responses into the mirror's own answers without copying the bytes of records. */
 public final class FetchResponses {
     private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
 
     private FetchResponses() {}
 
-    /** The answer for the partitions that {@code session} has; others may have left it since the request. */
+    /** Returns the answer for the partitions that {@code session} has; others may have left it since the request. */
     public static FetchAnswer toAnswer(FetchResponseData response, FetchSession session, long latencyMs) {
         List<PartitionAnswer> partitions = new ArrayList<>();
         List<LeaderHint> leaders = new ArrayList<>();

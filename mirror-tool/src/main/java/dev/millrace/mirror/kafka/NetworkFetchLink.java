@@ -25,9 +25,9 @@ import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
 
 /**
- * {@link FetchLink} on {@link BrokerConnections}.
+ * Implements {@link FetchLink} on {@link BrokerConnections}.
  *
- * <p><b>Threads:</b> the fetch thread; {@code wakeup} by any.
+ * <p><b>Threads:</b> the fetch thread; any thread may call {@code wakeup}.
  */
 final class NetworkFetchLink implements FetchLink {
     private final BrokerConnections connections;
@@ -94,7 +94,7 @@ final class NetworkFetchLink implements FetchLink {
 
     @Override
     public void metadata(Node node, Collection<String> topics, MetadataHandler handler, long nowMs) {
-        boolean mayCreate = false; // a topic that was deleted must stay so
+        boolean mayCreate = false; // a deleted topic must not come back
         connections.metadata(node, topics, mayCreate, true, handler, nowMs);
     }
 

@@ -18,7 +18,7 @@ import java.util.Map;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 
-/** Requests and responses about offsets: by timestamp, and of the ends of leader epochs. */
+/** Converts requests and responses about offsets by timestamp and about the ends of leader epochs. */
 final class OffsetExchanges {
     private OffsetExchanges() {}
 

@@ -20,8 +20,8 @@ public final class OldFormatBatch {
     private OldFormatBatch() {}
 
     /**
-     * The same records in a batch of format v2 that is not compressed, with the offsets and timestamps that a consumer
-     * would see.
+     * Returns the same records in a batch of format v2 without compression, with the offsets and timestamps that a
+     * consumer would see.
      *
      * @param batch one batch from position to limit
      * @throws RuntimeException if a checksum or the data is wrong

@@ -5,7 +5,7 @@ import dev.millrace.mirror.fetch.PartitionAnswer.Outcome;
 import dev.millrace.mirror.fetch.Remedy;
 import org.apache.kafka.common.errors.RetriableException;
 
-/** What to do about each error that a broker can name for one partition. */
+/** Decides what to do about each error that a broker can name for one partition. */
 final class Remedies {
     private Remedies() {}
 
@@ -27,14 +27,14 @@ final class Remedies {
                     BROKER_NOT_AVAILABLE,
                     KAFKA_STORAGE_ERROR,
                     OFFSET_NOT_AVAILABLE -> Remedy.FIND_LEADER;
-            // Without an answer for the topic id: metadata is behind, or the topic is gone, as the next answer tells.
+            // The topic id is unknown: metadata is out of date or the topic is gone; the next answer tells which.
             case UNKNOWN_TOPIC_ID, INCONSISTENT_TOPIC_ID -> Remedy.FIND_LEADER;
             // The broker has not heard of the epoch yet.
             case UNKNOWN_LEADER_EPOCH -> Remedy.ASK_AGAIN;
             case UNKNOWN_TOPIC_OR_PARTITION, CORRUPT_MESSAGE -> Remedy.TELL_AND_ASK_AGAIN;
-            // Also what a broker says when its remote storage fails.
+            // A broker also says this when its remote storage fails.
             case UNKNOWN_SERVER_ERROR, REQUEST_TIMED_OUT, THROTTLING_QUOTA_EXCEEDED -> Remedy.ASK_AGAIN;
-            // What stops must not look as if it were tried again, or the sink would wait for ever.
+            // A failure that stops a partition must not look as if it were retried, or the sink would wait forever.
             default -> error.exception() instanceof RetriableException ? Remedy.TELL_AND_ASK_AGAIN : Remedy.STOP;
         };
     }

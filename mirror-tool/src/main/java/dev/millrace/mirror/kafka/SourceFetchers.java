@@ -29,7 +29,7 @@ import org.apache.kafka.common.metrics.Sensor;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * Makes fetchers with a network of their own.
+ * Makes fetchers with their own network connections.
  *
  * <p><b>Threads:</b> any.
  */
@@ -40,7 +40,7 @@ public final class SourceFetchers {
     private SourceFetchers() {}
 
     /**
-     * A fetcher that is not started. It needs no deserializers, and no group.
+     * Returns a fetcher that is not started. It needs neither deserializers nor a group.
      *
      * @param consumerConfig as for a {@code KafkaConsumer}; {@code client.id} should not be that of another client of
      *     this process, whose metrics it would replace
@@ -50,7 +50,7 @@ public final class SourceFetchers {
         return create(consumerConfig, sink, UnaryOperator.identity());
     }
 
-    /** As the other method; {@code change} may change the settings that the configuration does not have. */
+    /** Does the same; {@code change} may change the settings that the configuration does not have. */
     public static Fetcher create(Map<String, ?> consumerConfig, FetchSink sink, UnaryOperator<FetchSettings> change) {
         Map<String, Object> complete = new HashMap<>(consumerConfig);
         complete.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);

@@ -6,21 +6,23 @@ import java.util.Optional;
 import org.apache.kafka.common.utils.ByteUtils;
 
 /**
- * Which offsets the records of one source partition have at the target, as runs: in each, the two offsets differ by the
- * same number. A topic without gaps, to which nobody else writes at the target, has one run however long it is; a marker
- * of a transaction, a record that compaction has removed, or a foreign record begins another.
+ * Maps the offsets of one source partition to those at the target, as runs within which the two offsets differ by a
+ * constant. A topic without gaps, to which nothing else writes at the target, has one run however long it is. A
+ * transaction marker, a record removed by compaction, or a foreign record begins another run.
  *
- * <p>A run begins with a source offset and a target offset, and ends where the next one begins. Either it is known: each
- * record of it is where the difference says, and after the last of them there is none before the next run. Or it is not:
- * all that is known is that its records are from its target offset on. The last run is one of these, and has nothing
- * yet.
+ * <p>A run begins with a source offset and a target offset, and ends where the next one begins. A run is known if each
+ * of its records is where the difference says and the target has no further copies between the last of them and the
+ * next run. Otherwise it is only known that its records are at or after its target offset. The last run is always of
+ * the second kind and still empty.
  *
  * <p>{@link #translate} skips no record, because of one rule that {@link #append} and {@link #begin} keep: for each run
  * that begins at source offset s and target offset t, each record from s on has a copy from t on. Copies are written in
- * order, so it holds when a run is appended; when something is copied again, what was known from there on is forgotten.
+ * order, so the rule holds when a run is appended; when records are copied again, everything known from there on is
+ * forgotten.
  *
- * <p><b>Bounds:</b> at most {@value #MOST} runs. When there are more, each two of the older half become one that is not
- * known; so the older an offset is, the less exact is its translation, and the newest 2,000 runs are always exact.
+ * <p><b>Bounds:</b> at most {@value #MOST} runs. When there are more, pairs of runs in the older half are merged into
+ * unknown ones. So the older an offset is, the less exact is its translation, and the newest 2,000 runs are always
+ * exact.
  *
  * <p><b>Threads:</b> one at a time.
  */
@@ -30,7 +32,7 @@ public final class OffsetRuns {
     private static final int FIRST_CAPACITY = 4;
 
     private long[] sources = new long[FIRST_CAPACITY];
-    /** The complement of the offset if the run is not known. */
+    /** The target offset of each run; its complement if the run is not known. */
     private long[] targets = new long[FIRST_CAPACITY];
 
     private int size;
@@ -39,7 +41,7 @@ public final class OffsetRuns {
         return size == 0;
     }
 
-    /** How many runs there are. */
+    /** Returns the number of runs. */
     public int size() {
         return size;
     }
@@ -52,7 +54,7 @@ public final class OffsetRuns {
         return copy;
     }
 
-    /** The source offset up to which something is known; -1 if nothing is. */
+    /** Returns the source offset up to which something is known; -1 if nothing is. */
     public long end() {
         return size == 0 ? -1 : sources[size - 1];
     }
@@ -70,16 +72,16 @@ public final class OffsetRuns {
         return targets[run] >= 0;
     }
 
-    /** Whether the records before the run are somewhere behind its target offset, too, because nothing is known of them. */
+    /** Whether earlier records, of which nothing is known, are also somewhere after the run's target offset. */
     private boolean isAfterHole(int run) {
         return run > 0 && !isKnown(run) && !isKnown(run - 1) && start(run - 1) == start(run);
     }
 
-    // ---- what is learnt ----
+    // ---- recording ----
 
     /**
-     * The records from this source offset on are about to be copied, and nothing is known of those between {@link #end}
-     * and there. If it is before the end, they are copied again.
+     * Copying starts at this source offset; nothing is known about the records between {@link #end} and this offset. If
+     * the offset is before the end, the records are copied again.
      */
     public void begin(long source) {
         if (size == 0 || source == end()) {
@@ -103,34 +105,34 @@ public final class OffsetRuns {
         }
         push(source, ~target);
         for (int hole = size - 2; hole >= 0 && !isKnown(hole) && start(hole) == target; hole--) {
-            targets[hole] = target; // nothing has been written since
+            targets[hole] = target; // nothing was written in between
         }
     }
 
     /**
-     * Records that follow one another, and are so at the target. Those before them, since the last call of this or of
-     * {@link #begin}, are none, or are not copied.
+     * Adds records whose offsets are consecutive on both sides. Offsets between the last call of this method or of
+     * {@link #begin} and these have no records, or none that are copied.
      */
     public void append(long source, long target, long count) {
         boolean isAfterEnd = size > 0 && !removeAfter(source, target);
         boolean isPreviousKnown = isAfterEnd && size > 1 && isKnown(size - 2);
         if (isPreviousKnown && targets[size - 2] - sources[size - 2] == target - source) {
-            size--; // the same difference: the run goes on
+            size--; // the difference is the same, so the run continues
         } else {
             if (isPreviousKnown || (size > 0 && end() == source)) {
-                size--; // nothing is between
+                size--; // nothing is between them
             }
             push(source, target);
         }
         push(source + count, ~(target + count));
     }
 
-    /** Records are at the target, but not known where. */
+    /** Adds records that are at the target at unknown offsets. */
     public void appendUnknown(long source, long count) {
         begin(source + count);
     }
 
-    /** Before this source offset there is no record that is not copied. */
+    /** Says that no record before this source offset remains to be copied. */
     public void moveEnd(long source) {
         int last = size - 1;
         if (size == 0 || source <= end() || isAfterHole(last)) {
@@ -144,7 +146,7 @@ public final class OffsetRuns {
         }
     }
 
-    /** Adds all that others know, after what is known here. */
+    /** Adds everything that others know after what is known here. */
     public void appendAll(OffsetRuns others) {
         for (int i = 0; i < others.size; i++) {
             boolean isAfterKnown = i > 0 && others.isKnown(i - 1);
@@ -176,7 +178,7 @@ public final class OffsetRuns {
         removeAfter(end, target);
         if (size > 0 && isKnown(size - 1)) {
             long left = target - targets[size - 1];
-            long from = Math.min(sources[size], sources[size - 1] + left); // the first of those removed, or before it
+            long from = Math.min(sources[size], sources[size - 1] + left); // the first removed one, or before
             if (left == 0) {
                 size--;
             }
@@ -185,7 +187,7 @@ public final class OffsetRuns {
         begin(end);
     }
 
-    /** Forgets what is known of offsets that the source no longer has. */
+    /** Forgets offsets that the source no longer has. */
     public void dropBefore(long source) {
         int first = find(source);
         while (first > 0 && isAfterHole(first)) {
@@ -199,7 +201,7 @@ public final class OffsetRuns {
     }
 
     /**
-     * Removes runs that begin after either offset: these are copied again, or the target has lost what it had. Returns
+     * Removes runs that begin after either offset, because they are copied again or the target has lost them. Returns
      * whether there were any.
      */
     private boolean removeAfter(long source, long target) {
@@ -243,22 +245,22 @@ public final class OffsetRuns {
         size = kept;
     }
 
-    // ---- what is asked ----
+    // ---- questions ----
 
-    /** Whether the offset is before all that is known, so that {@link #translate} has no answer. */
+    /** Whether the offset is before everything known, so that {@link #translate} has no answer. */
     public boolean isBefore(long source) {
         return size == 0 || source < sources[0];
     }
 
-    /** The target offset before which nothing is known; -1 if nothing is. */
+    /** Returns the target offset before which nothing is known; -1 if nothing is known at all. */
     public long firstTarget() {
         return size == 0 ? -1 : start(0);
     }
 
     /**
-     * Where the last copy is of which it is known: each record after it is after it on the target, too.
+     * Returns the last copy whose offset is known. Each later source record is also after it on the target.
      *
-     * @return empty if it is known of none
+     * @return empty if no copy's offset is known
      */
     public Optional<Copy> lastCopy() {
         for (int run = size - 2; run >= 0; run--) {
@@ -274,9 +276,9 @@ public final class OffsetRuns {
     public record Copy(long source, long target) {}
 
     /**
-     * Where the first record at or after a source offset is.
+     * Returns where the first record at or after a source offset is.
      *
-     * @throws IllegalArgumentException the offset is before all that is known
+     * @throws IllegalArgumentException the offset is before everything known
      */
     public Translation translate(long source) {
         if (isBefore(source)) {
@@ -299,15 +301,15 @@ public final class OffsetRuns {
         return new Translation(from, Math.min(source - sources[hole], most));
     }
 
-    /** The run that has the offset; -1 if it is before all. */
+    /** Returns the run that has the offset; -1 if the offset is before all runs. */
     private int find(long source) {
         int found = Arrays.binarySearch(sources, 0, size, source);
         return found >= 0 ? found : -found - 2;
     }
 
-    // ---- the form in which they are kept ----
+    // ---- stored form ----
 
-    /** The format's number, the number of runs, and for each how much further it begins in the source and the target. */
+    /** Writes the format's number, the number of runs, and for each how far it begins after the last on each side. */
     public byte[] toBytes() {
         ByteBuffer bytes = ByteBuffer.allocate(1 + ByteUtils.sizeOfUnsignedVarint(size) + size * 2 * 10);
         bytes.put(FORMAT);
@@ -323,7 +325,7 @@ public final class OffsetRuns {
         return Arrays.copyOf(bytes.array(), bytes.position());
     }
 
-    /** Reads what {@link #toBytes} has written; nothing of a later format. */
+    /** Reads what {@link #toBytes} has written, but no later format. */
     public static OffsetRuns read(ByteBuffer bytes) {
         OffsetRuns runs = new OffsetRuns();
         if (bytes.get() != FORMAT) {

@@ -4,12 +4,12 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Where the records are that the target has acknowledged, and after which the mirror's group has not committed a
- * position yet. They are apart from {@link OffsetRuns}, because another member may have copied the same records
- * meanwhile, and then nothing of this counts.
+ * Keeps the offsets of records that the target has acknowledged but whose positions the mirror's group has not
+ * committed yet. They are kept apart from {@link OffsetRuns} because another member may have copied the same records in
+ * the meantime, which makes these offsets worthless.
  *
- * <p><b>Bounds:</b> at most {@value OffsetRuns#MOST} runs. When there are more, the older half becomes one of which it
- * is not known where its records are.
+ * <p><b>Bounds:</b> at most {@value OffsetRuns#MOST} runs. When there are more, the older half becomes one whose target
+ * offsets are unknown.
  *
  * <p><b>Threads:</b> one at a time.
  */
@@ -19,7 +19,7 @@ public final class UncommittedRuns {
     private final Deque<Run> runs = new ArrayDeque<>();
 
     /**
-     * Records that follow one another, and are so at the target.
+     * Records whose offsets are consecutive on both sides.
      *
      * @param target offset of the first, or -1 if it is not known
      */
@@ -53,7 +53,7 @@ public final class UncommittedRuns {
         return runs.isEmpty();
     }
 
-    /** The first target offset that is known to have a record; the largest number if none is. */
+    /** Returns the first target offset known to have a record; the largest number if there is none. */
     public long leastTarget() {
         return runs.stream()
                 .mapToLong(Run::target)
@@ -67,7 +67,7 @@ public final class UncommittedRuns {
     }
 
     /**
-     * Records that follow one another, and are so at the target. What is known from there on is forgotten, because it is
+     * Adds records whose offsets are consecutive on both sides. Forgets what was known from there on, because it is
      * copied again.
      *
      * @param target offset of the first, or -1 if it is not known
@@ -105,7 +105,7 @@ public final class UncommittedRuns {
         runs.addFirst(new Run(first.source, UNKNOWN, last.end() - first.source));
     }
 
-    /** Moves what is before a position, which the group has committed. */
+    /** Moves what is before a position that the group has committed to the committed runs. */
     public void moveBefore(long position, OffsetRuns committed) {
         while (!runs.isEmpty() && runs.peekFirst().source < position) {
             Run run = runs.removeFirst();

@@ -1,7 +1,8 @@
 /**
- * Where the records of the source are at the target. <i>Internal.</i>
+ * <b>Internal, not API.</b> Knows where the records of the source are at the target. Enters: acknowledged copies and
+ * committed positions. Leaves: translations of offsets.
  *
- * <p>Here is what is known of one partition, and the form in which it is kept. What talks to clusters or belongs to a
- * member stays outside.
+ * <p>It holds what is known about one partition and the form in which that is stored. Whatever talks to clusters or
+ * belongs to a member is elsewhere.
  */
 package dev.millrace.mirror.offsets;

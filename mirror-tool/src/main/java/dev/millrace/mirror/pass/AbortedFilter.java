@@ -8,10 +8,10 @@ import java.util.Set;
 /**
  * Finds the batches of aborted transactions in what was fetched from one partition with {@code read_committed}.
  *
- * <p>The broker's answer lists all aborted transactions that overlap the fetched range, those that began before it too.
- * From a transaction's first offset to its abort marker, the transactional batches of its producer are aborted. The
- * list of an answer is complete, so nothing is kept from one answer to the next: after a jump of the position, or where
- * compaction removed a marker, a producer id that was kept would hide committed records.
+ * <p>The broker's answer lists all aborted transactions that overlap the fetched range, including those that began
+ * before it. From a transaction's first offset to its abort marker, the transactional batches of its producer are
+ * aborted. The list of an answer is complete, so nothing is kept from one answer to the next: after a jump of the
+ * position, or where compaction removed a marker, a producer id kept from before would hide committed records.
  *
  * <p><b>Threads:</b> one, the worker that owns the partition.
  */
@@ -31,7 +31,7 @@ public final class AbortedFilter {
         this.markers = markers;
     }
 
-    /** Forgets the answer before, and starts with an answer whose list is added next. */
+    /** Forgets the previous answer and starts a new one, whose list is added next. */
     public void onAnswer() {
         pending.clear();
         producerIds.clear();
@@ -66,7 +66,7 @@ public final class AbortedFilter {
         }
     }
 
-    /** Whether the batch, the one of the last {@link #onBatch}, has records of an aborted transaction. */
+    /** Whether the batch passed to the last {@link #onBatch} has records of an aborted transaction. */
     public boolean isAborted(SourceBatch batch) {
         return !producerIds.isEmpty()
                 && batch.isTransactional()
@@ -80,7 +80,7 @@ public final class AbortedFilter {
             if (!markers.moveNext()) {
                 return false; // compaction removed the marker
             }
-            // The key has a version and a type of two bytes each, after its length, which takes one byte.
+            // The key has a version and a type of two bytes each, after its one-byte length.
             byte[] bytes = markers.array();
             int at = markers.start();
             if (bytes[at] >> 1 < CONTROL_KEY_SIZE) {

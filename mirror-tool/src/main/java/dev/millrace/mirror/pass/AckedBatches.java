@@ -8,24 +8,24 @@ import java.util.OptionalLong;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 
 /**
- * How far one source partition has been mirrored without a gap: the offset up to which all that was sent has been
+ * Tracks how far one source partition has been mirrored without a gap: the offset up to which everything sent has been
  * acknowledged. Only that offset may be committed.
  *
- * <p>There is an entry for each batch at the target, not for each record: records that follow one another into the same
- * batch share one. The number of entries has no limit here: the producer's {@code buffer.memory} limits the batches
- * that can be outstanding.
+ * <p>There is an entry for each batch at the target, not for each record: consecutive records in the same batch share
+ * one. The number of entries has no limit here: the producer's {@code buffer.memory} limits the batches that can be
+ * outstanding.
  *
  * <p><b>Threads:</b> the worker that owns the partition calls all methods; any thread may read the position.
- * <p><b>Ordering:</b> the position is a volatile reference to an immutable object. Whether a batch is acknowledged is
- * read from its {@link RawResult}, which orders that.
+ * <p><b>Ordering:</b> the position is a volatile reference to an immutable object. The outcome of a batch is read from
+ * its {@link RawResult}, which publishes it.
  */
 public final class AckedBatches {
     private final ArrayDeque<Entry> entries = new ArrayDeque<>();
 
-    /** The position after all that was added. */
+    /** The position after everything that was added. */
     private long lastNextOffset = Long.MIN_VALUE;
 
-    /** The batch that was passed last, and how many records it has so far: further ones may be told only now. */
+    /** The batch that was passed last and its record count so far; further records of it may be added later. */
     private RawResult passedResult;
 
     private int passedRecords;
@@ -37,19 +37,19 @@ public final class AckedBatches {
     private long targetEnd;
     private volatile OffsetAndMetadata position;
 
-    /** @param targetEnd what {@link #targetEnd} is until something is acknowledged */
+    /** @param targetEnd the value of {@link #targetEnd} until something is acknowledged */
     public AckedBatches(long targetEnd) {
         this.targetEnd = targetEnd;
     }
 
     /**
-     * Source records in one batch at the target. Where their offsets have a gap, which compaction makes, another stretch
-     * begins.
+     * Source records in one batch at the target. A new stretch begins at each gap in their offsets, which compaction
+     * makes.
      */
     private static final class Entry {
         private final RawResult result;
         private final long from;
-        /** How many records of its batch were passed with an entry before this. */
+        /** The number of records of its batch that earlier entries have passed. */
         private final int before;
 
         private long nextOffset;
@@ -57,7 +57,7 @@ public final class AckedBatches {
         private int leaderEpoch;
         private int records;
         private long bytes;
-        /** Of each stretch its first source offset, and how many records are before it. */
+        /** For each stretch, its first source offset and the number of records before it. */
         private long[] stretches = new long[2];
 
         private int stretchEnd;
@@ -82,7 +82,7 @@ public final class AckedBatches {
             recordsEnd = firstOffset + count;
         }
 
-        /** The target offset after its last record, or -1. */
+        /** Returns the target offset after its last record, or -1. */
         long targetEnd() {
             long last = result.offsetOf(before + records - 1);
             return last < 0 ? -1 : last + 1;
@@ -102,13 +102,13 @@ public final class AckedBatches {
                 runs.onAcknowledged(source, target, count);
                 return;
             }
-            for (int i = 0; i < count; i++) { // it was split, and others have written in between
+            for (int i = 0; i < count; i++) { // the batch was split, and another producer wrote in between
                 runs.onAcknowledged(source + i, result.offsetOf(first + i), 1);
             }
         }
     }
 
-    /** Tells from now on where the records are that {@link #advance} passes. */
+    /** Sets the receiver of the offsets of records that {@link #advance} passes from now on. */
     public void tell(AckedRuns to) {
         runs = to;
     }
@@ -116,10 +116,10 @@ public final class AckedBatches {
     /**
      * Adds records that were handed to the producer, whose offsets have no gap.
      *
-     * @param result of the batch at the target that has them; the same object for all records of one batch
+     * @param result result of the batch at the target that holds them; the same object for all records of one batch
      * @param nextOffset the source position after them
      * @param leaderEpoch the leader epoch of their source batch, or -1
-     * @param timestamp the latest of their source batch, or -1
+     * @param timestamp the latest timestamp of their source batch, or -1
      * @throws IllegalArgumentException if the position does not move forward
      */
     public void add(RawResult result, long nextOffset, int leaderEpoch, int records, long bytes, long timestamp) {
@@ -139,8 +139,8 @@ public final class AckedBatches {
     }
 
     /**
-     * Moves over offsets of which nothing is sent: control batches, aborted and removed records. They count as
-     * acknowledged as soon as all before them is.
+     * Skips offsets for which nothing is sent: control batches, aborted and removed records. They count as acknowledged
+     * as soon as everything before them is.
      *
      * @throws IllegalArgumentException if the position moves back
      */
@@ -161,10 +161,10 @@ public final class AckedBatches {
     }
 
     /**
-     * What is added next begins at this offset, even if that is before the position: the source's log was truncated, or
-     * is another one. The position follows as soon as all before is acknowledged; with the one from before, a mirror
-     * that is started again could skip what is written meanwhile. The leader epoch stays, by which a restart notices the
-     * next truncation; none comes before offset 0.
+     * Sets the offset at which the next addition begins, even before the position: the source's log was truncated or is
+     * a different one. The position follows as soon as everything earlier is acknowledged; with the old position, a
+     * restarted mirror could skip what is written in the meantime. The leader epoch is kept, so that a restart notices
+     * the next truncation; offset 0 has no epoch before it.
      */
     public void resetTo(long offset) {
         Entry last = entries.peekLast();
@@ -186,7 +186,7 @@ public final class AckedBatches {
     /**
      * Moves the position over the batches acknowledged since the last call; returns the number of their records.
      *
-     * @param listener is told of each
+     * @param listener is called for each
      */
     public long advance(AckListener listener) {
         long before = acked;
@@ -215,69 +215,69 @@ public final class AckedBatches {
     }
 
     /**
-     * The position from which a consumer reads all that is not acknowledged, as of the last {@link #advance}; null as
-     * long as nothing is acknowledged.
+     * Returns the position from which a consumer reads everything that is not acknowledged, as of the last {@link
+     * #advance}; null as long as nothing is acknowledged.
      */
     public OffsetAndMetadata positionOrNull() {
         return position;
     }
 
-    /** What {@link #positionOrNull} will be once all that was added is acknowledged. */
+    /** Returns what {@link #positionOrNull} will be once everything added is acknowledged. */
     public OffsetAndMetadata endOrNull() {
         Entry last = entries.peekLast();
         return last == null ? position : position(last.nextOffset, last.leaderEpoch);
     }
 
-    /** The number of records that the last {@link #advance} has passed, of all so far: those before the position. */
+    /** Returns how many of all records are before the position, as of the last {@link #advance}. */
     public long acked() {
         return acked;
     }
 
-    /** The target offset after the last record before the position; -1 if it is not known. */
+    /** Returns the target offset after the last record before the position; -1 if unknown. */
     public long targetEnd() {
         return targetEnd;
     }
 
-    /** Whether each batch has a result, be it a failure. */
+    /** Whether each batch has a result, including failures. */
     public boolean isSettled() {
         return entries.stream().allMatch(entry -> entry.result.isDone());
     }
 
-    /** The number of records sent that the last {@link #advance} did not pass. */
+    /** Returns the number of sent records that the last {@link #advance} did not pass. */
     public long outstanding() {
         return sent - acked;
     }
 
-    /** The bytes of these records. */
+    /** Returns the bytes of these records. */
     public long outstandingBytes() {
         return outstandingBytes;
     }
 
     /**
-     * Why the first batch that is not acknowledged failed, if the last {@link #advance} reached one that did; else null.
-     * All before it is acknowledged, and the position will never pass it.
+     * Returns why the first unacknowledged batch failed, if the last {@link #advance} reached a failed one; else null.
+     * Everything before it is acknowledged, and the position will never pass it.
      */
     public Throwable failureOrNull() {
         return failure;
     }
 
-    /** While there is a {@link #failureOrNull}: where the batch that failed begins; empty if it is the first. */
+    /** Returns the offset where the batch of {@link #failureOrNull} begins; empty if it is the first. */
     public OptionalLong failedOffset() {
         long from = entries.element().from;
         return from == Long.MIN_VALUE ? OptionalLong.empty() : OptionalLong.of(from);
     }
 
-    /** While there is a {@link #failureOrNull}: the source position after the records of the batch that failed. */
+    /** Returns the source position after the records of the batch of {@link #failureOrNull}. */
     public long failedNextOffset() {
         return entries.element().nextOffset;
     }
 
-    /** While there is a {@link #failureOrNull}: how many records were in the batch that failed. */
+    /** Returns how many records the batch of {@link #failureOrNull} had. */
     public int failedRecords() {
         return entries.element().records;
     }
 
-    /** While there is a {@link #failureOrNull}: how many of these the target has nevertheless, the first of them. */
+    /** Returns how many of these, counted from the first, the target has nevertheless. */
     public int writtenOfFailed() {
         return entries.element().result.acknowledgedBeforeFailure();
     }

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How many batches a worker has passed, how many it has opened for which reason, and how many it has skipped because
- * they were aborted or had no data.
+ * Counts the batches that a worker has passed, opened for each reason, and skipped because they were aborted or had no
+ * data.
  *
  * <p><b>Threads:</b> the worker counts, any thread reads.
  * <p><b>Ordering:</b> none between the counters. Each is stored with release, so that the worker never waits.
@@ -54,7 +54,7 @@ public final class BatchCounters {
         return skipped.getAcquire();
     }
 
-    /** What several workers have counted, for people: reasons that did not occur are left out. */
+    /** Describes what several workers have counted; leaves out reasons that did not occur. */
     public static String describe(Collection<BatchCounters> all) {
         long passed = all.stream().mapToLong(BatchCounters::passed).sum();
         long skipped = all.stream().mapToLong(BatchCounters::skipped).sum();

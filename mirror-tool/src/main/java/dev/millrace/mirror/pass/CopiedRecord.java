@@ -3,12 +3,12 @@ package dev.millrace.mirror.pass;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
-/** Makes of a record of the source what is sent to the target, where batches are not passed. */
+/** Turns a record of the source into the record sent to the target, where batches are not passed. */
 public final class CopiedRecord {
     private CopiedRecord() {}
 
     /**
-     * The record with everything but its offset, for this topic.
+     * Returns the record for this topic, with everything but its offset.
      *
      * @param topic of the target
      */

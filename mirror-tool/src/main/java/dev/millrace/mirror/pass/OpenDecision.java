@@ -3,12 +3,12 @@ package dev.millrace.mirror.pass;
 /**
  * Decides for each batch of one partition whether it is passed or opened, and why.
  *
- * <p>Small batches are opened, and merged, if that is cheaper in all. A batch costs the target's broker about
- * 80 µs of CPU whatever is in it. Opening a batch costs the mirror some time for each record and
- * for each byte, much more if the byte is compressed. So batches are opened as long as an average one costs less to open
- * than to pass: with 33 compressed bytes a record, up to about 190 records. The average is that of the last dozen, and
- * must be clearly on the other side before the choice changes: a passed batch ends the batch that is being filled, so
- * that a choice that changes often would make small batches.
+ * <p>Small batches are opened and merged if that is cheaper in total. A batch costs the target's broker about 80 µs of
+ * CPU whatever it contains. Opening a batch costs the mirror some time for each record and for each byte, much more if
+ * the byte is compressed. So batches are opened as long as an average one costs less to open than to pass: with 33
+ * compressed bytes a record, up to about 190 records. The average covers about the last dozen batches and must clearly
+ * cross the limit before the choice changes: a passed batch ends the batch being filled, so frequent changes would make
+ * small batches.
  *
  * <p><b>Threads:</b> one, the worker that owns the partition.
  */
@@ -16,13 +16,13 @@ public final class OpenDecision {
     /** What one more batch costs the target, beyond its records. */
     static final int BATCH_NANOS = 80_000;
 
-    /** What it costs to open a batch: for each record without its bytes, and for each byte of the batch. */
+    /** What opening a batch costs: for each record regardless of its size, and for each byte of the batch. */
     private static final int RECORD_NANOS = 100;
 
     private static final int BYTE_NANOS = 1;
     private static final int COMPRESSED_BYTE_NANOS = 10;
 
-    /** The average must be this much on the other side before the choice changes. */
+    /** The average must exceed the limit by this factor before the choice changes. */
     private static final double HYSTERESIS = 1.25;
 
     /** The weight of the latest batch in the average. */
@@ -38,10 +38,10 @@ public final class OpenDecision {
         this.target = target;
     }
 
-    /** Takes the batch into the average. To be called once for each batch with data, before the question about it. */
+    /** Includes the batch in the average. Call it once for each batch with data, before asking about it. */
     public void onBatch(SourceBatch batch) {
         if (batch.isOldFormat() || batch.count() == 0) {
-            return; // it is opened anyway, and says nothing about the next
+            return; // it is opened anyway and says nothing about the next
         }
         double openNanos = openNanos(batch);
         if (Double.isNaN(averageOpenNanos)) {
@@ -63,7 +63,7 @@ public final class OpenDecision {
     }
 
     /**
-     * Why the batch has to be opened, or null if it is passed.
+     * Returns why the batch must be opened, or null if it is passed.
      *
      * @param batch has data, and was not aborted
      * @param position the offset of the first record that the target does not have yet
@@ -90,12 +90,12 @@ public final class OpenDecision {
         };
     }
 
-    /** What the records of a batch that is opened are to be compressed with. */
+    /** Returns the codec for the records of an opened batch. */
     public int codecIdOfOpened(SourceBatch batch) {
         return target.openedCodecId() == TargetLimits.ANY_CODEC ? batch.codecId() : target.openedCodecId();
     }
 
-    /** Why no producer could send the batch with this header, or null. */
+    /** Returns why no producer could send the batch with this header, or null. */
     private static OpenReason reasonOfHeaderOrNull(SourceBatch batch, long position) {
         if (batch.isOldFormat()) {
             return OpenReason.OLD_FORMAT;

@@ -10,20 +10,20 @@ import java.util.Arrays;
 import org.apache.kafka.common.errors.CorruptRecordException;
 
 /**
- * Reads the records of one batch after the other, without an object for a record. Of a record it gives offset,
- * timestamp, and the bytes from its key length on: key, value and headers as they stand in format v2, which a new batch
- * takes as they are.
+ * Reads the records of one batch after the other, without an object for each record. For a record it gives the offset,
+ * the timestamp, and the bytes from its key length on: key, value and headers in format v2, which a new batch takes
+ * unchanged.
  *
- * <p>Batches that are not compressed are read where they lie. Others are decompressed piece by piece into one buffer
- * that is used again: it has room for one piece, or for the largest record, whatever a batch would decompress to, and
- * grows only as bytes arrive. Batches in an older format are converted first, by Kafka's classes.
+ * <p>Uncompressed batches are read in place. Others are decompressed piece by piece into one reused buffer. It has room
+ * for one piece or for the largest record, whatever the decompressed size of a batch, and grows only as bytes arrive.
+ * Batches in an older format are converted first, by Kafka's classes.
  *
  * <p><b>Threads:</b> one.
  */
 public final class RecordCursor implements AutoCloseable {
     private static final int PIECE_BYTES = 64 << 10;
 
-    /** A buffer that a huge record made larger than this is dropped when the batch is closed. */
+    /** A buffer that a huge record has grown beyond this size is dropped when the batch is closed. */
     private static final int KEPT_BYTES = 1 << 20;
 
     private static final int MAX_LENGTH_BYTES = 5;
@@ -33,7 +33,7 @@ public final class RecordCursor implements AutoCloseable {
     private final SourceBatch converted = new SourceBatch();
     private byte[] buffer = NONE;
 
-    /** Of the batch. The bytes not read yet are {@code [at, end)} of {@code bytes}, and then those of {@code rest}. */
+    /** Fields of the batch. Its unread bytes are {@code [at, end)} of {@code bytes}, and then those of {@code rest}. */
     private long baseOffset;
 
     private long baseTimestamp;
@@ -46,15 +46,15 @@ public final class RecordCursor implements AutoCloseable {
     private int end;
     private InputStream rest;
 
-    /** Of the record. */
+    /** Fields of the record. */
     private long offset;
 
     private long timestamp;
     private int start;
 
     /**
-     * Starts before the first record of the batch that has {@code fromOffset} or a later one. The fetched bytes must stay
-     * as they are until the last record was read; the flyweight over them may move on.
+     * Starts before the first record of the batch that has {@code fromOffset} or a later one. The fetched bytes must
+     * stay as they are until the last record has been read; the flyweight over them may move on.
      *
      * @throws CorruptRecordException if the checksum or the compressed data is wrong
      */
@@ -125,7 +125,7 @@ public final class RecordCursor implements AutoCloseable {
     /**
      * Moves to the next record; returns false if there is none.
      *
-     * @throws CorruptRecordException if the batch does not have exactly the records that it says
+     * @throws CorruptRecordException if the batch does not have exactly the records that it declares
      */
     public boolean moveNext() {
         while (unread > 0) {
@@ -144,22 +144,22 @@ public final class RecordCursor implements AutoCloseable {
         return offset;
     }
 
-    /** In milliseconds, as a consumer would see it; -1 if the record has none. */
+    /** Returns the timestamp in milliseconds, as a consumer would see it; -1 if the record has none. */
     public long timestamp() {
         return timestamp;
     }
 
-    /** The array that has the record's bytes; it and they are valid until the next call of this object. */
+    /** Returns the array with the record's bytes; array and bytes are valid until the next call on this object. */
     public byte[] array() {
         return bytes;
     }
 
-    /** Where in the array the length of the record's key begins. */
+    /** Returns where in the array the length of the record's key begins. */
     public int start() {
         return start;
     }
 
-    /** The number of bytes from the length of the key to the end of the record. */
+    /** Returns the number of bytes from the length of the key to the end of the record. */
     public int length() {
         return at - start;
     }
@@ -200,7 +200,7 @@ public final class RecordCursor implements AutoCloseable {
             }
         }
         int recordEnd = at + size;
-        skip(1, recordEnd); // attributes, of which there are none
+        skip(1, recordEnd); // attributes, which are unused
         long timestampDelta = readLong(recordEnd);
         timestamp = isLogAppendTime ? logAppendTime : baseTimestamp + timestampDelta;
         offset = baseOffset + readInt(recordEnd);
@@ -211,7 +211,7 @@ public final class RecordCursor implements AutoCloseable {
         }
     }
 
-    /** Key, value and headers are not looked at, but they must be as long as they say, or no consumer could read the copy. */
+    /** Skips key, value and headers, but checks their lengths, or no consumer could read the copy. */
     private void skipContent(int recordEnd) {
         skip(readInt(recordEnd), recordEnd);
         skip(readInt(recordEnd), recordEnd);
@@ -229,7 +229,7 @@ public final class RecordCursor implements AutoCloseable {
         }
     }
 
-    /** A negative size is that of null. */
+    /** Skips this many bytes; a negative size stands for null. */
     private void skip(int size, int limit) {
         if (size > limit - at) {
             throw corrupt("has " + size + " bytes in a record that ends after " + (limit - at), null);
@@ -264,7 +264,7 @@ public final class RecordCursor implements AutoCloseable {
         throw corrupt("has a number of more than 64 bits", null);
     }
 
-    /** Decompresses until {@code size} bytes are there from {@code at} on, or no more come. */
+    /** Decompresses until {@code size} bytes are available from {@code at} on, or no more come. */
     private void fetch(int size) {
         if (rest == null) {
             return;
@@ -275,7 +275,7 @@ public final class RecordCursor implements AutoCloseable {
             at = 0;
             while (end < size) {
                 if (end == buffer.length) {
-                    // By doubling, so that a length that is a lie takes no more memory than the data twice.
+                    // The buffer grows by doubling, so that a false length takes at most twice the memory of the data.
                     buffer = Arrays.copyOf(buffer, (int) Math.min(size, 2L * end));
                     bytes = buffer;
                 }
@@ -290,7 +290,7 @@ public final class RecordCursor implements AutoCloseable {
         }
     }
 
-    /** The buffer is left as it is, because the last record is in it. */
+    /** Checks the end of the batch. Leaves the buffer unchanged because the last record is in it. */
     private void checkEnd() {
         try {
             if (at != end || (rest != null && rest.read() >= 0)) {

@@ -7,8 +7,8 @@ import java.util.zip.CRC32C;
 import org.apache.kafka.common.errors.CorruptRecordException;
 
 /**
- * One batch after the other in the bytes that were fetched from a partition: the fields of its header, and its bytes.
- * Of a batch in an older format (magic 0 and 1) only offset and size are known before it is opened.
+ * Moves over the batches in the bytes fetched from a partition and gives each one's header fields and bytes. For a
+ * batch in an older format (magic 0 and 1) only offset and size are known before it is opened.
  *
  * <p>Only what decides where the next batch begins is checked here. The checksum, which covers all fields from the
  * attributes on, is not: a batch that is passed carries it to the target, which checks it. A caller that does anything
@@ -19,7 +19,7 @@ import org.apache.kafka.common.errors.CorruptRecordException;
 public final class SourceBatch {
     private static final int OLD_ATTRIBUTES_AT = 17;
 
-    /** Offset, size, checksum, magic, attributes, and the lengths of a key and a value that are null. */
+    /** The size of offset, size, checksum, magic, attributes, and the lengths of a null key and a null value. */
     private static final int OLD_FORMAT_MIN_SIZE = 26;
 
     private static final int UNKNOWN = -1 << 7;
@@ -34,7 +34,7 @@ public final class SourceBatch {
     private int end;
     private int allEnd;
 
-    // Read once, because they decide about every batch.
+    // These are read once because they decide about every batch.
     private byte magic;
     private int attributes;
     private int count;
@@ -99,8 +99,8 @@ public final class SourceBatch {
     }
 
     /**
-     * Compares the checksum of the header with that of the bytes. For an older format it does nothing: each of its
-     * records has a checksum of its own, which is compared when the batch is opened.
+     * Compares the checksum of the header with that of the bytes. Does nothing for an older format: each of its records
+     * has its own checksum, which is compared when the batch is opened.
      *
      * @throws CorruptRecordException if they differ
      */
@@ -118,22 +118,24 @@ public final class SourceBatch {
         }
     }
 
-    /** The whole batch from position to limit; the same buffer at each call. It is not valid after the next move. */
+    /** Returns the whole batch from position to limit; the same buffer at each call, invalid after the next move. */
     public ByteBuffer bytes() {
         return bytes.limit(end).position(start);
     }
 
-    /** In bytes, header included. */
+    /** Returns the size in bytes, header included. */
     public int size() {
         return end - start;
     }
 
-    /** Whether this is format v0 or v1. What follows is about v2; of that an older batch has a codec only. */
+    /** Whether this is format v0 or v1. The methods below describe v2; for an older batch only the codec is valid. */
     public boolean isOldFormat() {
         return magic < MAGIC_V2;
     }
 
-    /** The first offset of the batch as it was written; of an older format the last, as no other is in the header. */
+    /**
+     * Returns the first offset of the batch as written; for an older format the last, since its header has no other.
+     */
     public long baseOffset() {
         return bytes.getLong(start);
     }
@@ -142,16 +144,16 @@ public final class SourceBatch {
         return lastOffset;
     }
 
-    /** Where a consumer goes on that has read the batch. */
+    /** Returns where a consumer continues after reading the batch. */
     public long nextOffset() {
         return lastOffset + 1;
     }
 
     /**
-     * As {@link #nextOffset}, of a batch that may be damaged in its header, too: not after the beginning of the batch
-     * that follows, whose records would be left out with it.
+     * Does the same as {@link #nextOffset} for a batch whose header may also be damaged: the result is never after the
+     * beginning of the next batch, whose records would otherwise be skipped too.
      *
-     * @param position the first offset of the batch that is wanted
+     * @param position the first wanted offset of the batch
      */
     public long nextOffsetOfDamaged(long position) {
         if (allEnd - end < Long.BYTES) {
@@ -162,17 +164,17 @@ public final class SourceBatch {
         return following > position ? Math.min(nextOffset(), following) : nextOffset();
     }
 
-    /** The number of records, which compaction may have lowered; -1 for an older format. */
+    /** Returns the number of records, which compaction may have lowered; -1 for an older format. */
     public int count() {
         return count;
     }
 
-    /** -1 if it is unknown. */
+    /** Returns the leader epoch; -1 if it is unknown. */
     public int leaderEpoch() {
         return isOldFormat() ? -1 : bytes.getInt(start + LEADER_EPOCH_AT);
     }
 
-    /** -1 if the producer had none. */
+    /** Returns the producer id; -1 if the producer had none. */
     public long producerId() {
         return isOldFormat() ? -1 : bytes.getLong(start + PRODUCER_ID_AT);
     }
@@ -185,7 +187,7 @@ public final class SourceBatch {
         return (attributes & TRANSACTIONAL) != 0;
     }
 
-    /** Whether its records are markers of the broker, which no consumer sees. */
+    /** Whether its records are the broker's markers, which no consumer sees. */
     public boolean isControl() {
         return (attributes & CONTROL) != 0;
     }
@@ -198,12 +200,12 @@ public final class SourceBatch {
         return (attributes & LOG_APPEND_TIME) != 0;
     }
 
-    /** Whether its header says what this version of Millrace does not know. */
+    /** Whether its header has attributes that this version of Millrace does not know. */
     public boolean hasUnknownAttributes() {
         return (attributes & UNKNOWN) != 0 || codecId() > LAST_CODEC;
     }
 
-    /** Whether compaction removed records, or the offsets of the records are not those that a producer counts. */
+    /** Whether compaction removed records, or the records' offsets are not consecutive as a producer's are. */
     public boolean hasGaps() {
         return lastOffset - baseOffset() != count - 1;
     }
@@ -212,7 +214,7 @@ public final class SourceBatch {
         return bytes.getLong(start + BASE_TIMESTAMP_AT);
     }
 
-    /** In ms, of the producer or of the source's broker; negative if it is not known. */
+    /** Returns the time in ms set by the producer or the source's broker; negative if it is not known. */
     public long maxTimestamp() {
         return isOldFormat() ? -1 : bytes.getLong(start + MAX_TIMESTAMP_AT);
     }

@@ -1,16 +1,16 @@
 package dev.millrace.mirror.pass;
 
 /**
- * What the target takes as it is.
+ * Which batches the target accepts unchanged.
  *
- * @param codecId the one codec that batches are to have, or {@link #ANY_CODEC}
- * @param maxBatchBytes the largest batch, header included: of the topic, and of what the producer sends at once
- * @param openedCodecId what the records of opened batches are compressed with; {@link #ANY_CODEC}: as at the source
+ * @param codecId the one codec that batches must have, or {@link #ANY_CODEC}
+ * @param maxBatchBytes the largest batch, header included, that both the topic and the producer allow
+ * @param openedCodecId the codec for the records of opened batches; {@link #ANY_CODEC} keeps that of the source
  */
 public record TargetLimits(int codecId, int maxBatchBytes, int openedCodecId) {
     public static final int ANY_CODEC = -1;
 
-    /** Opened batches get the codec that all are to have, or that of the source. */
+    /** Opened batches get the required codec of all batches, or that of the source. */
     public TargetLimits(int codecId, int maxBatchBytes) {
         this(codecId, maxBatchBytes, codecId);
     }

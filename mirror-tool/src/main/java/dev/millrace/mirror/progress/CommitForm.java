@@ -9,13 +9,14 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /**
- * The form in which this mirror commits positions: with its mark, the topic's id, and the topic's names on both clusters.
+ * The form in which this mirror commits positions: with its mark, the topic's id, and the topic's names on both
+ * clusters.
  *
- * <p><b>Threads:</b> any, if {@code idsOfMissing} may be called by any.
+ * <p><b>Threads:</b> any, if any thread may call {@code idsOfMissing}.
  *
  * @param targetId the target's cluster id
  * @param idsOfMissing the ids of topics that did not exist when they were assigned; zero if unknown
- * @param copied in which topics of the target the copies are
+ * @param copied knows which topics of the target have the copies
  */
 public record CommitForm(
         MirrorConfig config, String targetId, Function<String, Uuid> idsOfMissing, CopiedTopics copied) {
@@ -24,7 +25,7 @@ public record CommitForm(
     }
 
     /**
-     * A position as it is to be committed to a group of the source.
+     * Returns a position in the form in which it is committed to a group of the source.
      *
      * @param partition of the source
      * @param topicId of the source topic that the position belongs to; zero if unknown
@@ -40,7 +41,7 @@ public record CommitForm(
                 .addTo(position);
     }
 
-    /** Where a partition begins, as it is to be committed to a group of the source before anything of it is copied. */
+    /** Returns where a partition begins, in the form committed to a group of the source before anything is copied. */
     OffsetAndMetadata startOnSource(TopicPartition partition, long offset, Uuid topicId) {
         return metadata(partition, topicId, Optional.empty())
                 .copiedTo(CommitMetadata.NOTHING_COPIED)
@@ -48,17 +49,17 @@ public record CommitForm(
                 .addTo(new OffsetAndMetadata(offset));
     }
 
-    /** As {@link #onSource}, for a group of the target. */
+    /** Does the same as {@link #onSource} for a group of the target. */
     public OffsetAndMetadata onTarget(TopicPartition partition, OffsetAndMetadata position, Uuid topicId) {
         return onTarget(partition, position, topicId, copied.idOf(partition));
     }
 
-    /** As {@link #startOnSource}, for a group of the target. */
+    /** Does the same as {@link #startOnSource} for a group of the target. */
     OffsetAndMetadata startOnTarget(TopicPartition partition, long offset, Uuid topicId) {
         return onTarget(partition, new OffsetAndMetadata(offset), topicId, CommitMetadata.NOTHING_COPIED);
     }
 
-    /** A position of a group of the source as a group of the target has it. */
+    /** Converts a position of a group of the source into that of a group of the target. */
     OffsetAndMetadata movedToTarget(TopicPartition partition, OffsetAndMetadata onSource) {
         CommitMetadata known = CommitMetadata.of(onSource);
         return onTarget(partition, onSource, known.topicId(), known.targetTopicId());
@@ -78,7 +79,7 @@ public record CommitForm(
         return new CommitMetadata(MirrorGroup.mark(targetId), known, resume);
     }
 
-    /** @param isOnTarget whether the group is one of the target */
+    /** @param isOnTarget whether the group is on the target */
     FormerProgress formerProgress(String group, boolean isOnTarget) {
         return new FormerProgress(config, targetId, group, isOnTarget);
     }

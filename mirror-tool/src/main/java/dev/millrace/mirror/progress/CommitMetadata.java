@@ -14,12 +14,12 @@ import org.apache.kafka.common.Uuid;
  *
  * @param mark names the mirror's target ({@link MirrorGroup#mark}); empty if another program committed
  * @param topicId of the source topic to which the offset belongs; zero if unknown
- * @param resume how a mirror that was killed goes on without writing a record twice
+ * @param resume how a killed mirror resumes without writing a record twice
  * @param leaderEpoch of the source, only in a group of the target
  * @param otherName of the topic: on the target in a group of the source, on the source in a group of the target; a
  *     mirror writes it only if it differs
- * @param targetTopicId of the target's topic that has what was copied; zero if unknown, {@link #NOTHING_COPIED} if nothing
- *     was copied before the offset
+ * @param targetTopicId of the target's topic that has the copy; zero if unknown, {@link #NOTHING_COPIED} if nothing was
+ *     copied before the offset
  */
 public record CommitMetadata(
         String mark,
@@ -28,7 +28,7 @@ public record CommitMetadata(
         Optional<Integer> leaderEpoch,
         Optional<String> otherName,
         Uuid targetTopicId) {
-    /** In place of the id of a topic; Kafka keeps it for its own log of metadata, so no other topic has it. */
+    /** Stands in for a topic id. Kafka reserves it for its own metadata log, so no other topic has it. */
     static final Uuid NOTHING_COPIED = Uuid.METADATA_TOPIC_ID;
 
     private static final String SEPARATOR = ";";
@@ -38,7 +38,7 @@ public record CommitMetadata(
         this(mark, topicId, resume, Optional.empty(), Optional.empty(), Uuid.ZERO_UUID);
     }
 
-    /** The same, of a topic that has this name on one cluster, and that on the other. */
+    /** Returns the same metadata with the topic's name on each of the clusters. */
     public CommitMetadata withNames(String own, String other) {
         return new CommitMetadata(
                 mark,
@@ -49,7 +49,7 @@ public record CommitMetadata(
                 targetTopicId);
     }
 
-    /** The same, of what is in this topic of the target. */
+    /** Returns the same metadata for a copy in this topic of the target. */
     public CommitMetadata copiedTo(Uuid targetTopic) {
         return new CommitMetadata(mark, topicId, resume, leaderEpoch, otherName, targetTopic);
     }
@@ -58,20 +58,20 @@ public record CommitMetadata(
      * The records from a source offset on were, or will be, written with this producer id and epoch, the first of them
      * with this sequence.
      *
-     * @param targetOffset before which the target has none of these records, and all that were copied before them;
-     *     {@link #UNKNOWN} if the broker has not told it
+     * @param targetOffset target offset before which are all records copied earlier and none of these; {@link #UNKNOWN}
+     *     if the broker has not told it
      */
     public record ResumePoint(long producerId, short epoch, int nextSequence, long sourceOffset, long targetOffset) {
         public static final long UNKNOWN = -1;
 
-        /** The numbers after so many more records, when the positions are these. */
+        /** Returns the sequence and offsets after this many more records, at these positions. */
         public ResumePoint after(long records, long source, long target) {
             int next = (int) ((nextSequence + records) & Integer.MAX_VALUE);
             return new ResumePoint(producerId, epoch, next, source, target);
         }
     }
 
-    /** The metadata of an offset that any program may have committed. */
+    /** Reads the metadata of an offset that any program may have committed. */
     public static CommitMetadata of(OffsetAndMetadata committed) {
         String[] parts = committed.metadata().split(SEPARATOR, -1);
         return new CommitMetadata(
@@ -87,7 +87,7 @@ public record CommitMetadata(
         try {
             return text.isEmpty() ? Uuid.ZERO_UUID : Uuid.fromString(text);
         } catch (IllegalArgumentException e) {
-            return Uuid.ZERO_UUID; // of another program
+            return Uuid.ZERO_UUID; // another program has committed it
         }
     }
 
@@ -95,7 +95,7 @@ public record CommitMetadata(
         try {
             return Optional.of(Integer.valueOf(text));
         } catch (NumberFormatException e) {
-            return Optional.empty(); // of another program
+            return Optional.empty(); // another program has committed it
         }
     }
 
@@ -111,28 +111,28 @@ public record CommitMetadata(
                             targetOffset.isEmpty() ? ResumePoint.UNKNOWN : Long.parseLong(targetOffset)))
                     : Optional.empty();
         } catch (NumberFormatException e) {
-            return Optional.empty(); // of another program
+            return Optional.empty(); // another program has committed it
         }
     }
 
-    /** The cluster id of the target of the mirror that has committed this; empty if no mirror has. */
+    /** Returns the cluster id of the target of the mirror that committed this; empty if no mirror did. */
     public Optional<String> targetId() {
         return MirrorGroup.targetOf(mark);
     }
 
-    /** The topic's name on the other cluster, if this was committed by a mirror, or for one. */
+    /** Returns the topic's name on the other cluster, if a mirror committed this or it was committed for one. */
     public Optional<String> otherNameOf(String own) {
         return otherName.or(() -> targetId().map(target -> own));
     }
 
-    /** The position with this as its metadata. */
+    /** Returns the position with this as its metadata. */
     public OffsetAndMetadata addTo(OffsetAndMetadata position) {
         return new OffsetAndMetadata(position.offset(), position.leaderEpoch(), toString());
     }
 
     /**
-     * As the other, for a group of the target: the offset stays the source's, and its leader epoch is only in the
-     * metadata, for Kafka's consumer would take it for one of the target.
+     * Does the same as {@link #addTo} for a group of the target: the offset is still the source's, and its leader epoch
+     * is only in the metadata, because Kafka's consumer would take it for an epoch of the target.
      */
     OffsetAndMetadata addToOnTarget(OffsetAndMetadata position) {
         return new OffsetAndMetadata(
@@ -140,12 +140,12 @@ public record CommitMetadata(
                 new CommitMetadata(mark, topicId, resume, position.leaderEpoch(), otherName, targetTopicId).toString());
     }
 
-    /** The source position in what a group of the target has committed. */
+    /** Returns the source position from what a group of the target has committed. */
     static OffsetAndMetadata sourcePosition(OffsetAndMetadata onTarget) {
         return new OffsetAndMetadata(onTarget.offset(), of(onTarget).leaderEpoch(), onTarget.metadata());
     }
 
-    /** The form in which it is committed. */
+    /** Returns the text that is committed. */
     @Override
     public String toString() {
         String numbers = resume.map(

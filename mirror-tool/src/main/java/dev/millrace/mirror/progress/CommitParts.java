@@ -16,12 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Splits positions into commits that a group's coordinator takes. It writes each commit as a single batch, which must not be
- * larger than {@code max.message.bytes} of {@code __consumer_offsets} (1 MB by default), and otherwise answers with an
+ * Splits positions into commits that a group's coordinator takes. The coordinator writes each commit as a single batch.
+ * If that is larger than {@code max.message.bytes} of {@code __consumer_offsets} (1 MB by default), it answers with an
  * "unexpected error".
  */
 public final class CommitParts {
-    /** With the longest names of a group and a topic, a position and its {@link CommitMetadata} have 0.8 KB. */
+    /** A position and its {@link CommitMetadata} take at most 0.8 KB, with the longest names of group and topic. */
     public static final int MAX_POSITIONS = 1_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(CommitParts.class);
@@ -29,8 +29,8 @@ public final class CommitParts {
     private CommitParts() {}
 
     /**
-     * Commits part by part. Returns the partitions of the parts that the group took: not of those that came while it
-     * assigned its partitions, nor of those from the first on that it did not take in time.
+     * Commits part by part. Returns the partitions of the parts that the group took: not of those sent while it
+     * assigned its partitions, nor of any from the first part that timed out.
      *
      * @param commitSync commits a part; blocks
      */
@@ -46,13 +46,13 @@ public final class CommitParts {
                 LOG.debug("The group takes no positions while it assigns its partitions: {}", part.keySet(), e);
             } catch (TimeoutException e) {
                 LOG.debug("The group does not take the positions of {} in time", part.keySet(), e);
-                break; // The member must poll.
+                break; // The member must poll first.
             }
         }
         return committed;
     }
 
-    /** The positions, in maps of at most {@link #MAX_POSITIONS}. */
+    /** Splits the positions into maps of at most {@link #MAX_POSITIONS}. */
     public static List<Map<TopicPartition, OffsetAndMetadata>> of(Map<TopicPartition, OffsetAndMetadata> positions) {
         return Clusters.batches(positions.entrySet(), MAX_POSITIONS).stream()
                 .map(part -> part.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)))

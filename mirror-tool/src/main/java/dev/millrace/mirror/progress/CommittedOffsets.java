@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What groups of a cluster have committed, asked again and again. A group whose coordinator is away, because a partition
- * of {@code __consumer_offsets} has no leader, keeps the others waiting only once: from then on it is asked about by
- * itself and only for a moment, until there is an answer.
+ * Asks a cluster repeatedly what its groups have committed. A group whose coordinator is unavailable, because a
+ * partition of {@code __consumer_offsets} has no leader, delays the others only once: from then on it is asked about
+ * separately and only for a moment, until there is an answer.
  *
  * <p><b>Threads:</b> one.
  */
@@ -44,8 +44,8 @@ public final class CommittedOffsets {
     }
 
     /**
-     * Nothing for groups that do not exist. Those of which the cluster does not tell are left out, after a warning: nobody
-     * knows what they have.
+     * Returns the offsets of each group; an empty map for groups that do not exist. Leaves out, after a warning, groups
+     * for which the cluster does not answer: their offsets are unknown.
      */
     public Map<String, Map<TopicPartition, OffsetAndMetadata>> of(Collection<String> groups) {
         Set<String> asked = new TreeSet<>(groups);

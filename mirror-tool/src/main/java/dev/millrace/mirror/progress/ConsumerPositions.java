@@ -14,9 +14,9 @@ import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Moves a Kafka consumer that reads the records itself: to where its partitions begin, and to where they go on when the
- * source no longer has a position. The consumer would do the latter in silence, so its {@code auto.offset.reset} is
- * none, and it throws instead.
+ * Moves a Kafka consumer that reads the records itself to where its partitions begin, or to where they continue when
+ * the source no longer has a position. The consumer would do the latter silently, so its {@code auto.offset.reset} is
+ * {@code none}, and it throws instead.
  *
  * <p><b>Threads:</b> that of the consumer.
  */
@@ -47,15 +47,15 @@ public final class ConsumerPositions {
     }
 
     /**
-     * What has been done about positions that the source no longer has.
+     * The result of handling positions that the source no longer has.
      *
-     * @param moved where the consumer goes on: at the first record that is left, where the log was truncated, or by
+     * @param moved where the consumer continues: at the first record that is left, where the log was truncated, or by
      *     {@code auto.offset.reset}
      * @param stopped partitions that are paused, and must not be copied any more
      */
     public record Recovery(Map<TopicPartition, OffsetAndMetadata> moved, Set<TopicPartition> stopped) {}
 
-    /** Tells of each of the positions, and does what the policy says. */
+    /** Logs each of the positions and applies the policy. */
     public Recovery recover(OffsetOutOfRangeException thrown) {
         Map<TopicPartition, Long> lost = new HashMap<>(thrown.offsetOutOfRangePartitions());
         lost.keySet().retainAll(consumer.assignment());
@@ -65,7 +65,7 @@ public final class ConsumerPositions {
                 consumer.seek(partition, to);
                 recovery.moved.put(partition, to);
             } else {
-                consumer.seek(partition, 0); // Or the consumer would ask about the lost position again and again.
+                consumer.seek(partition, 0); // Otherwise it would ask about the lost position forever.
                 consumer.pause(Set.of(partition));
                 recovery.stopped.add(partition);
             }

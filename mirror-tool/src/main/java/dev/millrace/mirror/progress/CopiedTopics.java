@@ -10,17 +10,17 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /**
- * In which topic of the target the copy of each partition is, by the topic's id. Progress is worth nothing once that
- * topic is gone, whatever topic has its name now. Targets before Kafka 2.8 have no ids; there only a topic that is
- * missing counts.
+ * Knows which topic of the target has the copy of each partition, by topic id. Progress is worthless once that topic is
+ * gone, whatever topic has its name now. Targets before Kafka 2.8 have no ids; there only a topic that is missing
+ * counts.
  *
  * <p><b>Threads:</b> any.
  * <p><b>Ordering:</b> concurrent collections; of one partition, one thread at a time changes what is known.
  */
 public final class CopiedTopics {
-    /** Of partitions with progress, by topics; zero if the id is unknown. */
+    /** The ids for partitions with progress, by topic; zero if the id is unknown. */
     private final Map<String, Map<Integer, Uuid>> ids = new ConcurrentHashMap<>();
-    /** Partitions of which the id is not committed yet. */
+    /** Partitions whose id is not committed yet. */
     private final Set<TopicPartition> learned = ConcurrentHashMap.newKeySet();
 
     /** Whether something was copied before this was committed, so that the target must have the topic. */
@@ -28,7 +28,7 @@ public final class CopiedTopics {
         CommitMetadata metadata = CommitMetadata.of(committed);
         boolean isNothingCopied = metadata.targetTopicId().equals(CommitMetadata.NOTHING_COPIED)
                 || metadata.resume()
-                        .filter(at -> at.targetOffset() == 0) // so far the target's partition had no record
+                        .filter(at -> at.targetOffset() == 0) // the target's partition had no record yet
                         .isPresent();
         return committed.offset() > 0 && metadata.targetId().isPresent() && !isNothingCopied;
     }
@@ -45,7 +45,7 @@ public final class CopiedTopics {
     }
 
     /**
-     * Notes what the group has committed of partitions that are to be copied.
+     * Notes what the group has committed for partitions that are to be copied.
      *
      * @param committed of some of them
      */
@@ -57,7 +57,7 @@ public final class CopiedTopics {
                         progress -> put(partition, CommitMetadata.of(progress).targetTopicId())));
     }
 
-    /** Notes in which topic of the target the copy goes on. */
+    /** Notes which topic of the target receives the copy from now on. */
     public void onReady(TopicPartition partition, Uuid id) {
         if (!id.equals(Uuid.ZERO_UUID) && !id.equals(idOf(partition))) {
             put(partition, id);
@@ -82,17 +82,17 @@ public final class CopiedTopics {
         return ids.getOrDefault(partition.topic(), Map.of()).containsKey(partition.partition());
     }
 
-    /** The id of the topic that has the copy; zero if unknown. */
+    /** Returns the id of the topic that has the copy; zero if unknown. */
     public Uuid idOf(TopicPartition partition) {
         return ids.getOrDefault(partition.topic(), Map.of()).getOrDefault(partition.partition(), Uuid.ZERO_UUID);
     }
 
-    /** Whether the id was not committed with the progress from which the copy goes on. */
+    /** Whether the id was missing from the committed progress at which the copy resumes. */
     public boolean isIdNew(TopicPartition partition) {
         return learned.contains(partition);
     }
 
-    /** The copies are somebody else's matter from now on. */
+    /** Forgets these partitions, which another member copies from now on. */
     public void forget(Collection<TopicPartition> partitions) {
         partitions.forEach(partition -> {
             ids.computeIfPresent(partition.topic(), (topic, known) -> {

@@ -19,13 +19,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Commits, when a mirror first starts, where the partitions begin that the source has then, if {@code auto.offset.reset}
- * is not {@code earliest}. So each partition without a position is known later, to all processes of the group, as one
- * that has appeared since, and of which all records are to be copied.
+ * When a mirror first starts and {@code auto.offset.reset} is not {@code earliest}, commits where the partitions that
+ * the source has then begin. So all processes of the group know later that a partition without a position has appeared
+ * since, and that all its records must be copied.
  *
  * <p>It is the first start if the group has no position of a topic that is mirrored. The commits are made before the
  * process joins the group: of processes that start together, one commits, and the group refuses those of the others as
- * soon as it has a member. In the group on the source they are found by mirrors of all modes.
+ * soon as it has a member. Mirrors of all modes find the commits in the group on the source.
  *
  * <p><b>Threads:</b> one.
  */
@@ -49,8 +49,8 @@ public final class FirstStart {
     }
 
     /**
-     * Returns the partitions that are to begin by the policy as soon as it can be known where, such as those without a
-     * leader; a set that several threads may change.
+     * Returns the partitions that begin by the policy once their start can be determined, such as those without a
+     * leader. Several threads may change the returned set.
      *
      * @param topics that are mirrored
      * @param positions of the mirror; with exactly once those of the group on the source count, too
@@ -79,7 +79,7 @@ public final class FirstStart {
         return unplaced;
     }
 
-    /** Those of the group on the source, without a member. */
+    /** Reads and commits positions of the group on the source without joining it. */
     private final class Commits implements SourcePositions.Committed {
         @Override
         public Map<TopicPartition, Optional<OffsetAndMetadata>> of(Set<TopicPartition> partitions) {

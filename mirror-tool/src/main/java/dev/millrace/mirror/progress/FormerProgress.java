@@ -13,19 +13,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a mirror whose options have changed from going on where its group has stopped, if that was on the way to another
- * target or to a topic of another name: that lacks what was copied before, and the earlier records would be missing
- * there. What a group has committed says to which target, and which names the topic had on both clusters.
+ * Keeps a mirror whose options have changed from resuming where its group stopped, if the group copied to another
+ * target or to a topic of another name: the new copy would lack the earlier records. The committed metadata names the
+ * target and the topic's names on both clusters.
  *
  * <p><b>Threads:</b> any; stateless.
  *
  * @param targetId the target's cluster id
- * @param isOnTarget whether the group is one of the target
+ * @param isOnTarget whether the group is on the target
  */
 public record FormerProgress(MirrorConfig config, String targetId, String group, boolean isOnTarget) {
     private static final Logger LOG = LoggerFactory.getLogger(FormerProgress.class);
 
-    /** Checks all that the group has committed; what its cluster does not tell now is checked when it is used. */
+    /** Checks everything the group has committed. What its cluster does not tell now is checked when it is used. */
     public void check(Admin cluster) {
         try {
             var unused = requireSame(
@@ -82,7 +82,7 @@ public record FormerProgress(MirrorConfig config, String targetId, String group,
         return config.mirroredTopics().matcher(topic).matches();
     }
 
-    /** Whether another topic has the name now, and would go on where this one has stopped. */
+    /** Whether another topic has the name now and would resume where this one stopped. */
     private boolean isNeeded(String name) {
         Optional<String> topic = config.names().onSource(name);
         return isOnTarget && topic.filter(this::isMirrored).isPresent();

@@ -26,27 +26,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is asked about those groups of a cluster that commit offsets: of consumers, and of Kafka Streams. Blocks while it
- * answers.
+ * Asks a cluster about groups that commit offsets: those of consumers and of Kafka Streams. Blocks while it answers.
  */
 public final class GroupOffsets {
     private static final Logger LOG = LoggerFactory.getLogger(GroupOffsets.class);
     private static final String STREAMS = "streams";
-    /** The second is of groups that only commit. */
+    /** The empty protocol is that of groups that only commit. */
     private static final Set<String> PROTOCOLS = Set.of("consumer", "", STREAMS);
 
     private static final Set<GroupState> WITHOUT_MEMBERS = Set.of(GroupState.EMPTY, GroupState.DEAD);
-    /** A group whose coordinator is away is not to keep the others waiting for long. */
+    /** A group whose coordinator is unavailable must not delay the others for long. */
     private static final int MEMBERS_TIMEOUT_MS = 5_000;
 
     private GroupOffsets() {}
 
     /**
-     * What groups with matching names have committed; without the groups of mirrors, whatever their names are: at the
-     * other cluster their offsets would be progress in something else. A cluster does not list groups whose coordinator is
-     * away.
+     * Returns what groups with matching names have committed. Leaves out the groups of mirrors, whatever their names:
+     * on the other cluster their offsets would mean progress of another mirror. A cluster does not list groups whose
+     * coordinator is unavailable.
      *
-     * @param own name of the mirror's group, which is left out, too
+     * @param own name of the mirror's group, which is left out too
      */
     public static Map<String, Map<TopicPartition, OffsetAndMetadata>> ofConsumers(
             CommittedOffsets cluster, Pattern names, String own) {
@@ -58,12 +57,15 @@ public final class GroupOffsets {
         return all;
     }
 
-    /** Share groups with matching names: they have records that are read before others, and so no offset to translate. */
+    /**
+     * Returns share groups with matching names. They read some records before earlier ones, so no offset can be
+     * translated.
+     */
     public static Set<String> shareGroups(Admin cluster, Pattern names) {
         return matching(listed(cluster, Set.of("share")), names, "");
     }
 
-    /** All groups that commit offsets, by their names. */
+    /** Returns all groups that commit offsets, by name. */
     public static Map<String, GroupListing> listed(Admin cluster) {
         return listed(cluster, PROTOCOLS);
     }
@@ -75,7 +77,7 @@ public final class GroupOffsets {
                 .collect(Collectors.toMap(GroupListing::groupId, listing -> listing, (one, other) -> other));
     }
 
-    /** Without the mirror's own and those of other mirrors by default. */
+    /** Leaves out the mirror's own group and the default groups of other mirrors. */
     private static Set<String> matching(Map<String, GroupListing> listed, Pattern names, String own) {
         Predicate<String> isWanted = names.asMatchPredicate();
         return listed.keySet().stream()
@@ -83,7 +85,7 @@ public final class GroupOffsets {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Those of the groups that have members. */
+    /** Returns the groups that have members. */
     public static Set<String> active(Admin cluster, Collection<String> groups) {
         Map<String, GroupListing> listed = listed(cluster);
         return groups.stream()
@@ -91,7 +93,7 @@ public final class GroupOffsets {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Whether the list says that the group has members; brokers before Kafka 2.6 do not say it. */
+    /** Whether the list says that the group has members; brokers before Kafka 2.6 do not say. */
     public static boolean hasMembers(GroupListing listedOrNull) {
         return listedOrNull != null
                 && listedOrNull
@@ -136,8 +138,8 @@ public final class GroupOffsets {
     }
 
     /**
-     * As {@link #commit}. What the group has is read once more, right before the commit reaches it; what was later there,
-     * and is overwritten, is put back. Only then is it known: an offset that was overwritten cannot be read any more.
+     * Commits as {@link #commit} does, but restores later offsets that it overwrites. It reads the group's offsets once
+     * more right before the commit arrives, because an overwritten offset can no longer be read.
      */
     public static Optional<Throwable> commitKeepingLater(
             Admin cluster, String group, Map<TopicPartition, OffsetAndMetadata> offsets) {
@@ -161,7 +163,7 @@ public final class GroupOffsets {
         }
     }
 
-    /** Those offsets that are after the ones that were written over them. */
+    /** Returns the offsets that are later than the ones that overwrote them. */
     static Map<TopicPartition, OffsetAndMetadata> later(
             Map<TopicPartition, OffsetAndMetadata> before, Map<TopicPartition, OffsetAndMetadata> written) {
         Map<TopicPartition, OffsetAndMetadata> later = new HashMap<>(before);
@@ -173,7 +175,7 @@ public final class GroupOffsets {
         return later;
     }
 
-    /** Commits for a group, in parts if there are many offsets; returns why that was not possible, if so. */
+    /** Commits for a group, in parts if there are many offsets. Returns the reason if that was not possible. */
     public static Optional<Throwable> commit(
             Admin cluster, String group, Map<TopicPartition, OffsetAndMetadata> offsets) {
         try {

@@ -8,34 +8,34 @@ import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 
 /**
- * Names of consumer groups, and marks in their offsets, that tell mirrors of the same source apart. Both contain the
+ * Names consumer groups and marks their offsets, so that mirrors of the same source can be told apart. Both contain the
  * target's cluster id, which stays the same when addresses change.
  */
 public final class MirrorGroup {
-    /** How the names of all default groups begin. */
+    /** The prefix of all default group names. */
     static final String PREFIX = "millrace-mirror";
 
     private static final String MARK = PREFIX + " to ";
 
     private MirrorGroup() {}
 
-    /** The name of the default group, on the source, of a mirror to this target. */
+    /** Returns the name of the default group, on the source, of a mirror to this target. */
     public static String defaultName(String targetId) {
         return PREFIX + "-" + targetId;
     }
 
-    /** The name of the default group, on the target, of a mirror that writes each record exactly once. */
+    /** Returns the name of the default group, on the target, of a mirror that writes each record exactly once. */
     public static String defaultNameOnTarget(String sourceId) {
         return PREFIX + "-from-" + sourceId;
     }
 
-    /** The group in which a mirror with this configuration keeps its progress. */
+    /** Returns the group in which a mirror with this configuration keeps its progress. */
     public static String of(MirrorConfig config, String sourceId, String targetId) {
         boolean isOnTarget = config.policies().resume() == ResumeMode.EXACTLY_ONCE;
         return isOnTarget ? givenOr(defaultNameOnTarget(sourceId), config) : onSource(config, targetId);
     }
 
-    /** The group on the source of a mirror with this configuration; with exactly once it only begins where that is. */
+    /** Returns the mirror's group on the source; with exactly once, that only tells where the mirror begins. */
     public static String onSource(MirrorConfig config, String targetId) {
         return givenOr(defaultName(targetId), config);
     }
@@ -46,19 +46,19 @@ public final class MirrorGroup {
                 .toString();
     }
 
-    /** A mirror's consumer configuration with this group. */
+    /** Returns a mirror's consumer configuration with this group. */
     public static Map<String, Object> withGroup(Map<String, Object> consumer, String group) {
         Map<String, Object> config = new HashMap<>(consumer);
         config.put(ConsumerConfig.GROUP_ID_CONFIG, group);
         return config;
     }
 
-    /** The cluster id in a {@link #mark}; empty if it is none. */
+    /** Returns the cluster id in a {@link #mark}; empty if the text is not a mark. */
     static Optional<String> targetOf(String mark) {
         return mark.startsWith(MARK) ? Optional.of(mark.substring(MARK.length())) : Optional.empty();
     }
 
-    /** What a mirror to this target commits with each offset ({@link CommitMetadata}), so that it is known in any group. */
+    /** Returns the mark that a mirror to this target commits with each offset ({@link CommitMetadata}) in any group. */
     public static String mark(String targetId) {
         return MARK + targetId;
     }

@@ -15,7 +15,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /**
- * What a mirror with a configuration has committed.
+ * The positions that a mirror with some configuration has committed.
  *
  * @param group where it keeps its progress
  * @param isGroupOnTarget whether that is a group of the target
@@ -32,17 +32,19 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
                 group, isOnTarget, isOnTarget ? config.names().onSource(committed) : committed);
     }
 
-    /** Those of a group on the source, whatever its mirror's mode is. Blocks until the source has answered. */
+    /**
+     * Returns the positions of a group on the source, whatever its mirror's mode. Blocks until the source has answered.
+     */
     static MirrorPositions ofSource(Admin source, String group) {
         return new MirrorPositions(group, false, committed(source, group));
     }
 
-    /** Whether there is one of these topics; if not, it is the first start of a mirror of them. */
+    /** Whether any of these topics has a position; if not, it is the first start of a mirror of them. */
     public boolean hasAny(Set<String> topics) {
         return committed.keySet().stream().anyMatch(partition -> topics.contains(partition.topic()));
     }
 
-    /** What a group has committed; nothing if it does not exist. Blocks until its cluster has answered. */
+    /** Returns what a group has committed; nothing if it does not exist. Blocks until its cluster has answered. */
     static Map<TopicPartition, OffsetAndMetadata> committed(Admin cluster, String group) {
         Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>(
                 Clusters.awaitUnchecked(cluster.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
@@ -61,7 +63,7 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
     }
 
     /**
-     * The offset of the source before which all is copied; empty if nothing is committed.
+     * Returns the source offset before which everything is copied; empty if nothing is committed.
      *
      * @param topicId of the topic that the source has now
      * @param start the first offset that the source has

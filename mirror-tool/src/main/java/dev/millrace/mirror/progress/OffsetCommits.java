@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class OffsetCommits {
     private static final Logger LOG = LoggerFactory.getLogger(OffsetCommits.class);
-    /** A commit takes milliseconds. One that takes longer may contain a partition that was deleted. */
+    /** A commit takes milliseconds; a slower one may contain a partition that was deleted. */
     private static final long FIRST_ATTEMPT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Consumer<?, ?> consumer;
@@ -33,7 +33,7 @@ public final class OffsetCommits {
     private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
     private int inFlight;
 
-    /** @param onCommitted is told what the source has confirmed */
+    /** @param onCommitted receives what the source has confirmed */
     public OffsetCommits(
             Consumer<?, ?> consumer,
             SourceTopics source,
@@ -43,7 +43,7 @@ public final class OffsetCommits {
         this.source = source;
     }
 
-    /** The positions that the source has not confirmed yet. */
+    /** Returns the positions that the source has not confirmed yet. */
     public Map<TopicPartition, OffsetAndMetadata> uncommitted(Map<TopicPartition, OffsetAndMetadata> positions) {
         Map<TopicPartition, OffsetAndMetadata> left = new HashMap<>(positions);
         left.entrySet().removeIf(entry -> entry.getValue().equals(committed.get(entry.getKey())));
@@ -73,7 +73,7 @@ public final class OffsetCommits {
     }
 
     /**
-     * Commits the positions. Blocks until the source has confirmed them, at most until 2 s after the deadline.
+     * Commits the positions. Blocks until the source has confirmed them, until 2 s after the deadline at most.
      *
      * @return partitions that the source no longer has; only their positions are not committed
      * @throws TimeoutException when the source does not confirm in time

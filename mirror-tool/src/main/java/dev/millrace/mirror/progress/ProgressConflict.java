@@ -16,10 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps mirrors apart that have their progress on the source from those that have it on the target, with exactly once:
- * neither sees what the other does.
+ * Prevents two mirrors from running side by side when one keeps its progress on the source and the other, with exactly
+ * once, on the target: neither sees what the other does.
  *
- * <p><b>Threads:</b> any; stateless. If a cluster does not allow to look, the mirror runs nevertheless.
+ * <p><b>Threads:</b> any; stateless. If a cluster denies the check, the mirror runs nevertheless.
  */
 public final class ProgressConflict {
     private static final Logger LOG = LoggerFactory.getLogger(ProgressConflict.class);
@@ -28,7 +28,7 @@ public final class ProgressConflict {
     private ProgressConflict() {}
 
     /**
-     * Before a mirror starts whose group is on the target.
+     * Checks, before a mirror whose group is on the target starts, that the group on the source has no members.
      *
      * @param described the source's answer about the group there
      * @throws MirrorException, a temporary one, if the group has members, or the source has not answered
@@ -49,12 +49,12 @@ public final class ProgressConflict {
     }
 
     /**
-     * Before a mirror starts whose group is on the source. It needs no groups on the target, so it starts as well if the
-     * target does not answer.
+     * Checks, before a mirror whose group is on the source starts, that the group on the target has no progress. The
+     * mirror needs no groups on the target, so it starts even if the target does not answer.
      *
      * @param committed the target's answer about the group there
      * @param mark of mirrors to the target
-     * @throws MirrorException if the group has progress of one
+     * @throws MirrorException if the group has the progress of such a mirror
      */
     public static void requireNoProgress(
             String group, KafkaFuture<Map<TopicPartition, OffsetAndMetadata>> committed, String mark) {

@@ -1,9 +1,9 @@
 package dev.millrace.mirror.progress;
 
 /**
- * Where members tell that the source's log is not what it was.
+ * Where members report that the source's log has changed.
  *
- * @param gaps told where it no longer has a position
- * @param identities told where another topic has the name
+ * @param gaps notified where it no longer has a position
+ * @param identities notified where another topic has the name
  */
 public record SourceChanges(SourceGaps gaps, TopicIdentities identities) {}

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells and counts where the source's log no longer has a mirror's position: retention has overtaken the mirror, the log
+ * Logs and counts where the source's log no longer has a mirror's position: retention has overtaken the mirror, the log
  * was truncated, or the offset was never in it.
  *
  * <p><b>Threads:</b> any.
@@ -28,11 +28,11 @@ public final class SourceGaps implements SourceGapsMXBean {
     }
 
     /**
-     * Tells that the next position of a partition is another one than the next after what was read.
+     * Reports that a partition's next position does not follow what was read.
      *
-     * @param from the offset that was to be read next
-     * @param to the offset from which the mirror may go on
-     * @return whether to go on there; else the partition is to be stopped
+     * @param from the offset that should have been read next
+     * @param to the offset from which the mirror may continue
+     * @return whether to continue there; otherwise stop the partition
      */
     public boolean onMove(TopicPartition partition, long from, long to, String cause) {
         if (to > from) {

@@ -26,14 +26,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where a member begins to read each of its partitions. Progress belongs to a topic's id: an offset that was committed
- * for a topic that was deleted since means nothing in the one that has its name now, which is read from offset 0.
+ * Decides where a member begins to read each of its partitions. Progress belongs to a topic's id: if a topic was
+ * deleted and created again, the offset committed for the old one means nothing, and the new one is read from offset 0.
  *
  * <p><b>Threads:</b> that of the consumer.
  */
 public final class SourcePositions {
     private static final Logger LOG = LoggerFactory.getLogger(SourcePositions.class);
-    /** A member that asks does not poll, and may have a transaction open. */
+    /** A member does not poll while it asks, and may have a transaction open. */
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
 
     private final Consumer<?, ?> consumer;
@@ -46,14 +46,14 @@ public final class SourcePositions {
     private final Map<TopicPartition, Start> begun = new HashMap<>();
 
     /**
-     * Progress in topics that others have replaced, by their ids. The other may have been the former one, named by a
-     * broker that lags for long; then the partition goes on here.
+     * Progress in topics whose names other topics have taken, by topic id. The newer id may really have been the older
+     * one, named by a broker that lags for long; then the partition continues from this progress.
      */
     private final Map<TopicPartition, Map<Uuid, Start>> progressInReplaced = new HashMap<>();
 
-    /** What the group has committed. */
+    /** Reads and writes what the group has committed. */
     interface Committed {
-        /** Empty for a partition without; no entry for one of which it is not known now. May block. */
+        /** Returns an empty value for a partition without a position, and no entry for one not known now. May block. */
         Map<TopicPartition, Optional<OffsetAndMetadata>> of(Set<TopicPartition> partitions);
 
         /** Commits where new partitions begin, and returns those that are committed; may block. */
@@ -66,9 +66,10 @@ public final class SourcePositions {
      * @param offset of the first record to read
      * @param leaderEpoch of the record before it, if known
      * @param topicId zero if unknown
-     * @param isNew nothing of it has been copied yet; then offset 0 means where its log begins
-     * @param numbers that were committed with the offset
-     * @param isRestored it was reached before another topic had the name; of that one something may be committed since
+     * @param isNew whether nothing of it has been copied yet; then offset 0 means where its log begins
+     * @param numbers producer id, epoch and sequence that were committed with the offset
+     * @param isRestored whether it was reached before another topic had the name; progress in that topic may have been
+     *     committed since
      */
     public record Start(
             long offset,
@@ -81,22 +82,22 @@ public final class SourcePositions {
             this(offset, leaderEpoch, topicId, isNew, Optional.empty(), false);
         }
 
-        /** Its offset is 0, but the source may have deleted the first records already. */
+        /** Whether the offset 0 means where the log begins: the source may already have deleted the first records. */
         public boolean isWhereTheLogBegins() {
             return isNew && offset == 0;
         }
 
-        /** Further on in the same topic. */
+        /** Returns a start further on in the same topic. */
         public Start movedTo(OffsetAndMetadata position) {
             return new Start(position.offset(), position.leaderEpoch(), topicId, isNew, numbers, isRestored);
         }
 
-        /** The same, where the next record has these numbers. */
+        /** Returns the same start, at which the next record has this producer id, epoch and sequence. */
         public Start with(ResumePoint known) {
             return new Start(offset, leaderEpoch, topicId, isNew, Optional.of(known), isRestored);
         }
 
-        /** The same in the topic with this id. */
+        /** Returns the same start in the topic with this id. */
         Start in(Uuid topic) {
             return new Start(offset, leaderEpoch, topic, isNew, numbers, isRestored);
         }
@@ -126,13 +127,13 @@ public final class SourcePositions {
     }
 
     /**
-     * Where to begin with partitions that are assigned: where the group has committed; else by the policy if they were
-     * there when the mirror first started, and with their first record if they appeared later.
+     * Returns where assigned partitions begin: at the committed position; otherwise by the policy if they existed when
+     * the mirror first started, and at their first record if they appeared later.
      *
-     * <p>Leaves out partitions of which that is not known yet, such as those without a leader; to be tried again.
+     * <p>Leaves out partitions whose start is not known yet, such as those without a leader; the caller tries again.
      *
-     * @param gone those of the partitions that the source no longer has; if one comes back, it begins at 0, and one that
-     *     goes after this question by the policy
+     * @param gone those of the partitions that the source no longer has; if one comes back, it begins at 0, and one
+     *     that is deleted after this question begins by the policy
      */
     public Map<TopicPartition, Start> find(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
         Map<String, Uuid> current = identities.ask(Clusters.topics(partitions));
@@ -147,7 +148,7 @@ public final class SourcePositions {
             }
             unplacedAtFirstStart.remove(partition);
             Start known = startAt(offset.get());
-            // Of a topic that is not described now, so that it is known whether the same comes back.
+            // Keeps the known id of a topic that is not described now, to recognise the same topic if it comes back.
             Uuid id = current.getOrDefault(partition.topic(), known.topicId());
             if (TopicIdentities.differ(known.topicId(), id)) {
                 before.put(partition, known.topicId());
@@ -168,7 +169,7 @@ public final class SourcePositions {
                 committed.offset(), committed.leaderEpoch(), metadata.topicId(), false, metadata.resume(), false);
     }
 
-    /** Where a partition begins whose topic has the id {@code next} now; keeps what is known of the one before. */
+    /** Returns where a partition begins whose topic now has the id {@code next}; keeps the earlier topic's progress. */
     private Start replace(TopicPartition partition, Start before, Uuid next) {
         Map<Uuid, Start> known = progressInReplaced.computeIfAbsent(partition, unused -> new HashMap<>());
         known.put(before.topicId(), before);
@@ -193,12 +194,12 @@ public final class SourcePositions {
         return starts;
     }
 
-    /** A policy like {@code latest} leaves out what was there before the mirror; of these it is all after that. */
+    /** A policy like {@code latest} skips what existed before the mirror; all records of such a partition are newer. */
     private boolean hasAppearedLater(TopicPartition partition) {
         return policy.isAllowed() && !unplacedAtFirstStart.contains(partition);
     }
 
-    /** Begins with those that the source has placed by the policy and the group has committed. */
+    /** Begins with partitions that the source has placed by the policy and the group has committed. */
     private Map<TopicPartition, Start> place(Set<TopicPartition> partitions, Map<String, Uuid> ids) {
         Map<TopicPartition, Start> placed = new HashMap<>();
         try {
@@ -209,12 +210,12 @@ public final class SourcePositions {
         } catch (RetriableException e) {
             LOG.debug("The source does not place {}", partitions, e);
         }
-        placed.keySet().retainAll(group.commit(placed)); // A process after this one would begin with the first record.
+        placed.keySet().retainAll(group.commit(placed)); // Otherwise a later process would begin with the first record.
         unplacedAtFirstStart.removeAll(placed.keySet());
         return placed;
     }
 
-    /** Those that have a leader: one without would keep the answer for the others away. */
+    /** Returns the partitions that have a leader: one without would hold up the answer for the others. */
     private Set<TopicPartition> led(Set<TopicPartition> partitions) {
         Map<String, List<PartitionInfo>> topics = consumer.listTopics(ANSWER_TIMEOUT);
         return partitions.stream()
@@ -227,7 +228,7 @@ public final class SourcePositions {
         return new Start(offset, Optional.empty(), ids.getOrDefault(partition.topic(), Uuid.ZERO_UUID), true);
     }
 
-    /** Positions for partitions of which nothing is to be read. */
+    /** Returns positions for partitions of which nothing is to be read. */
     public Map<TopicPartition, Start> nowhere(Collection<TopicPartition> partitions) {
         return partitions.stream()
                 .collect(Collectors.toMap(
@@ -235,7 +236,7 @@ public final class SourcePositions {
     }
 
     /**
-     * Where {@code auto.offset.reset} puts partitions now.
+     * Returns where {@code auto.offset.reset} puts partitions now.
      *
      * @throws RetriableException the source does not answer for all of them
      * @throws NoOffsetForPartitionException if that is nowhere
@@ -254,7 +255,7 @@ public final class SourcePositions {
                     partitions.stream().collect(Collectors.toMap(partition -> partition, partition -> timestamp));
             for (Map.Entry<TopicPartition, OffsetAndTimestamp> found :
                     consumer.offsetsForTimes(wanted, ANSWER_TIMEOUT).entrySet()) {
-                if (found.getValue() != null) { // null: no record is that young
+                if (found.getValue() != null) { // null: no record is that recent
                     offsets.put(found.getKey(), found.getValue().offset());
                 }
             }
@@ -263,8 +264,8 @@ public final class SourcePositions {
     }
 
     /**
-     * Where partitions go on whose positions are outside their logs: where the log begins if that is later, else as {@link
-     * #resets}, which throws the same.
+     * Returns where partitions continue whose positions are outside their logs: where the log begins if that is later,
+     * otherwise as {@link #resets}. Throws the same exceptions.
      */
     Map<TopicPartition, Long> resetsOf(Map<TopicPartition, Long> outside) {
         if (!policy.isAllowed() || policy.isEarliest()) {
@@ -280,7 +281,7 @@ public final class SourcePositions {
         return targets;
     }
 
-    /** Those of the partitions whose topic has another id than at their start, as far as the source has told. */
+    /** Returns the partitions whose topic has a different id than at their start, as far as the source has told. */
     public Set<TopicPartition> replaced(Collection<TopicPartition> partitions) {
         learnIds(partitions);
         return partitions.stream()
@@ -289,7 +290,7 @@ public final class SourcePositions {
                 .collect(Collectors.toSet());
     }
 
-    /** The first id that becomes known of a topic is that of the topic that is read, as for the fetcher. */
+    /** The first id that becomes known for a topic is that of the topic being read, as in the fetcher. */
     private void learnIds(Collection<TopicPartition> partitions) {
         for (TopicPartition partition : partitions) {
             begun.computeIfPresent(
@@ -300,16 +301,17 @@ public final class SourcePositions {
         }
     }
 
-    /** As the other, after the source has been asked. */
+    /** Does the same as {@link #replaced} after asking the source. */
     public Set<TopicPartition> askForReplaced(Collection<TopicPartition> partitions) {
         identities.ask(Clusters.topics(partitions));
         return replaced(partitions);
     }
 
     /**
-     * Where {@link #replaced} partitions begin; tells of them.
+     * Returns where {@link #replaced} partitions begin, and logs them.
      *
-     * @param progress in the topics that had their names until now, as it would be committed; of some, none
+     * @param progress in the topics that had their names until now, as it would be committed; some partitions may have
+     *     none
      */
     public Map<TopicPartition, Start> beginAnew(
             Collection<TopicPartition> partitions, Map<TopicPartition, OffsetAndMetadata> progress) {
@@ -328,7 +330,8 @@ public final class SourcePositions {
     }
 
     /**
-     * Where partitions begin when the target has lost what was copied of them; their numbers mean nothing any more.
+     * Returns where partitions begin when the target has lost their copies; their producer ids, epochs and sequences no
+     * longer mean anything.
      *
      * @param offsets of the source
      */
@@ -345,13 +348,13 @@ public final class SourcePositions {
         return starts;
     }
 
-    /** Where the partition began in this process. */
+    /** Returns where the partition began in this process. */
     public Start begun(TopicPartition partition) {
         return begun.get(partition);
     }
 
     /**
-     * The first records that the source has.
+     * Returns the offsets of the first records that the source has.
      *
      * @throws RetriableException the source does not answer for all of them
      */

@@ -17,12 +17,12 @@ import org.apache.kafka.common.TopicPartition;
  * <p><b>Threads:</b> the member's.
  *
  * @param member of the group
- * @param onNone told of partitions of which the group has no position
+ * @param onNone notified of partitions for which the group has no position
  */
 public record SourceProgress(
         CommitForm form, Consumer<?, ?> member, java.util.function.Consumer<Set<TopicPartition>> onNone)
         implements SourcePositions.Committed {
-    /** A member that asks does not poll. */
+    /** A member does not poll while it asks. */
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
 
     /** @throws MirrorException if the group has made its progress as a mirror to another target, or under other names */
@@ -45,7 +45,7 @@ public record SourceProgress(
         return CommitParts.commit(positions(form, starts), part -> member.commitSync(part, ANSWER_TIMEOUT));
     }
 
-    /** What is committed to the group before anything is copied. */
+    /** Returns what is committed to the group before anything is copied. */
     static Map<TopicPartition, OffsetAndMetadata> positions(
             CommitForm form, Map<TopicPartition, SourcePositions.Start> starts) {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();

@@ -12,8 +12,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /**
- * Which partitions were deleted from the source, as a consumer sees it. The offset of such a partition cannot be
- * committed, and the consumer would try until its time-out.
+ * Finds partitions that were deleted from the source, as a consumer sees it. The consumer cannot commit the offset of
+ * such a partition and would retry until its time-out.
  *
  * <p><b>Threads:</b> the consumer's thread.
  */
@@ -26,7 +26,7 @@ public final class SourceTopics {
         this.consumer = consumer;
     }
 
-    /** Those of the partitions whose topic is no longer in the subscription, which follows the topics of the source. */
+    /** Returns the partitions whose topic is no longer in the subscription, which follows the topics of the source. */
     public Set<TopicPartition> unsubscribed(Collection<TopicPartition> partitions) {
         Set<String> topics = consumer.subscription();
         return partitions.stream()

@@ -20,16 +20,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The progress in a group of the target, and where that has none, what the group on the source has, in which mirrors of
- * other modes keep it.
+ * The progress in a group of the target. Where that has none, the progress in the group on the source counts, where
+ * mirrors of other modes keep it.
  *
  * <p><b>Threads:</b> the member's.
  */
 public final class TargetProgress implements SourcePositions.Committed {
     private static final Logger LOG = LoggerFactory.getLogger(TargetProgress.class);
     /**
-     * While the transaction of a former owner is not decided, the target does not answer, and the member must poll
-     * meanwhile. The source has the same limit, because a transaction of this member may be open.
+     * While a former owner's transaction is undecided, the target does not answer, and the member must poll in the
+     * meantime. The source has the same limit, because a transaction of this member may be open.
      */
     private static final Duration ANSWER_TIMEOUT = Duration.ofMillis(500);
 
@@ -42,9 +42,9 @@ public final class TargetProgress implements SourcePositions.Committed {
 
     /**
      * @param target of the group on the target
-     * @param source of the group on the source; no member of it
+     * @param source of the group on the source, without being a member
      * @param policy where partitions begin without progress
-     * @param targetEnds tells where copies end, of those whose leader answers
+     * @param targetEnds finds where copies end, for those whose leader answers
      */
     public TargetProgress(
             CommitForm form,
@@ -60,7 +60,7 @@ public final class TargetProgress implements SourcePositions.Committed {
     }
 
     /**
-     * The source positions, as of the last transaction that was committed.
+     * Returns the source positions as of the last committed transaction.
      *
      * @throws TimeoutException a transaction that may change them is not decided yet, or a cluster does not answer
      */
@@ -100,11 +100,11 @@ public final class TargetProgress implements SourcePositions.Committed {
         found.values().removeIf(position -> position == null);
         Map<TopicPartition, Optional<OffsetAndMetadata>> positions = new HashMap<>();
         without.forEach(partition -> positions.put(partition, Optional.empty()));
-        if (policy.isEarliest()) { // else all that is to be copied is after the position of the first start
+        if (policy.isEarliest()) { // otherwise everything to copy is after the position of the first start
             Map<TopicPartition, Optional<Long>> ends = endsOfCopied(found);
             ends.forEach((partition, end) -> {
                 if (end.isEmpty()) {
-                    positions.remove(partition); // It may have been deleted there, and may not: to be asked again.
+                    positions.remove(partition); // It may have been deleted there or not; ask again.
                 }
                 if (end.isEmpty() || end.get() == 0) {
                     found.remove(partition);
@@ -124,7 +124,7 @@ public final class TargetProgress implements SourcePositions.Committed {
         return positions;
     }
 
-    /** Partitions without new records are committed only here, and the group on the source expires. */
+    /** Keeps on the target the positions of partitions without new records, because the group on the source expires. */
     private void keepOnTarget(Map<TopicPartition, OffsetAndMetadata> found) {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         found.forEach((partition, position) ->
@@ -133,8 +133,8 @@ public final class TargetProgress implements SourcePositions.Committed {
     }
 
     /**
-     * Where the target ends, of those partitions that a mirror has copied; empty if no leader tells it. If that is 0, the
-     * topic was deleted there, and all is to be copied anew.
+     * Returns where the target's partitions end that a mirror has copied; empty if no leader tells it. If an end is 0,
+     * the topic was deleted there, and everything is copied again.
      */
     private Map<TopicPartition, Optional<Long>> endsOfCopied(Map<TopicPartition, OffsetAndMetadata> found) {
         Map<TopicPartition, OffsetAndMetadata> copied = new HashMap<>(found);

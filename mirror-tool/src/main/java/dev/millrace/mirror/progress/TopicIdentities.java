@@ -21,27 +21,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The ids of the source's topics, by which a topic that was deleted and created anew is known from its predecessor of
- * the same name. Sources before Kafka 2.8 have no ids; there the name alone counts.
+ * The ids of the source's topics, which tell a topic that was deleted and created again from its predecessor of the
+ * same name. Sources before Kafka 2.8 have no ids; there the name alone counts.
  *
- * <p><b>Threads:</b> any; the topics that were asked for once are asked for again, at intervals, by a daemon thread.
+ * <p><b>Threads:</b> any; a daemon thread asks again at intervals for all topics that were asked for once.
  */
 public final class TopicIdentities implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TopicIdentities.class);
-    /** A former id that is named after so long is believed again: then it was the other that was out of date. */
+    /** A former id still named after this long is believed again: then the other id was the outdated one. */
     private static final long LAG_NANOS = Duration.ofMinutes(1).toNanos();
-    /** Where fetching itself does not tell, records of a new topic are read at the old position for so long. */
+    /** Where fetching itself does not reveal it, records of a new topic are read at the old position for this long. */
     private static final Duration INTERVAL = Duration.ofSeconds(15);
 
     private final Function<Collection<String>, Map<String, Uuid>> source;
     private final LongSupplier nanoTime;
     private final Map<String, Uuid> known = new ConcurrentHashMap<>();
-    /** Names that were asked for, also those of topics that were not there. */
+    /** All names that were asked for, even if the topic did not exist. */
     private final Set<String> asked = ConcurrentHashMap.newKeySet();
-    /** Ids that others have replaced, and when: a broker that lags may still name them for a while. */
+    /** Former ids and when each was superseded: a broker that lags may still name them for a while. */
     private final Map<Uuid, Long> former = new ConcurrentHashMap<>();
 
-    /** Of topics that the source did not have when it was asked, the first id that it named after that, or zero. */
+    /** For topics that the source lacked when it was asked: the first id that it named after that, or zero. */
     private final Map<String, Uuid> afterMissing = new ConcurrentHashMap<>();
 
     private final AtomicBoolean isAskingSoon = new AtomicBoolean();
@@ -57,21 +57,21 @@ public final class TopicIdentities implements AutoCloseable {
         this(source, System::nanoTime);
     }
 
-    /** As the other; {@code nanoTime} as {@link System#nanoTime}. */
+    /** Does the same with a clock; {@code nanoTime} is as {@link System#nanoTime}. */
     public TopicIdentities(Function<Collection<String>, Map<String, Uuid>> source, LongSupplier nanoTime) {
         this.source = source;
         this.nanoTime = nanoTime;
     }
 
-    /** Asks for the same topics again at intervals, until closed. */
+    /** Repeats the question for the same topics at intervals, until closed. */
     public void watch() {
         timer.scheduleWithFixedDelay(this::askAgain, INTERVAL.toMillis(), INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** Has the same topics asked for soon, by the other thread; once closed, does nothing. */
+    /** Makes the other thread repeat the question soon; does nothing once closed. */
     public void askSoon() {
         if (!isAskingSoon.compareAndSet(false, true)) {
-            return; // all of a topic's partitions ask at once
+            return; // all partitions of a topic ask at once
         }
         try {
             timer.execute(() -> {
@@ -125,22 +125,22 @@ public final class TopicIdentities implements AutoCloseable {
         });
     }
 
-    /** Notes that so many partitions begin anew, because another topic has the name. */
+    /** Counts partitions that begin again because another topic has the name. */
     void onReplaced(int partitions) {
         replaced.addAndGet(partitions);
     }
 
-    /** How many partitions have begun anew so far. */
+    /** Returns how many partitions have begun again so far. */
     public long replaced() {
         return replaced.get();
     }
 
-    /** The id in the last answer that had the topic; zero if there is none. */
+    /** Returns the id in the last answer that contained the topic; zero if there is none. */
     Uuid of(String topic) {
         return known.getOrDefault(topic, Uuid.ZERO_UUID);
     }
 
-    /** The first id of a topic that was missing when it was asked for, as soon as the source has named one; else zero. */
+    /** Returns the first id that the source named for a topic that was missing when first asked for; else zero. */
     public Uuid ofMissing(String topic) {
         return afterMissing.getOrDefault(topic, Uuid.ZERO_UUID);
     }
@@ -150,7 +150,7 @@ public final class TopicIdentities implements AutoCloseable {
         timer.shutdownNow();
     }
 
-    /** Whether these are the ids of two different topics; an unknown id may be of any. */
+    /** Whether these are the ids of two different topics; an unknown id may belong to any. */
     public static boolean differ(Uuid one, Uuid other) {
         return !one.equals(Uuid.ZERO_UUID) && !other.equals(Uuid.ZERO_UUID) && !one.equals(other);
     }

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Partitions of a member without a position, of which it is not known yet where to begin. The source is asked again after
- * a second: with {@code auto.offset.reset=latest}, records that are written in between are not copied.
+ * A member's partitions that have no position and whose start is not known yet. The source is asked again after a
+ * second: with {@code auto.offset.reset=latest}, records written in between are not copied.
  *
  * <p><b>Threads:</b> the member's.
  */
@@ -35,12 +35,12 @@ public final class UnplacedPartitions {
         askedNanos = System.nanoTime();
     }
 
-    /** Those to ask for now. */
+    /** Returns the partitions to ask about now. */
     public Set<TopicPartition> due(long nowNanos) {
         return isTooEarly(nowNanos) ? Set.of() : partitions();
     }
 
-    /** Whether the partition is one of them, and it is too early to ask for it. */
+    /** Whether the partition has no start yet and it is too early to ask for it. */
     public boolean isTooEarly(TopicPartition partition, long nowNanos) {
         return partitions.contains(partition) && isTooEarly(nowNanos);
     }

@@ -5,27 +5,27 @@ import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * When a mirror will have caught up if its lag goes on to fall as fast as in the last minute, whether it makes an
- * initial copy or comes back after an outage.
+ * Estimates when a mirror will have caught up if its lag keeps falling as fast as in the last minute, during an initial
+ * copy as well as after an outage.
  *
- * <p><b>Threads:</b> one adds, any asks.
+ * <p><b>Threads:</b> one thread adds, any thread asks.
  */
 public final class CatchUpEstimate {
     private static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(1);
-    /** Over a shorter time the lag rises and falls with single fetches. */
+    /** Within a shorter time, single fetches make the lag rise and fall. */
     private static final long MIN_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final Deque<Sample> samples = new ArrayDeque<>();
     private volatile double seconds = Double.NaN;
 
-    /** @param partitions how many the lag is of */
+    /** @param partitions how many partitions the lag covers */
     private record Sample(long atNanos, long lag, long acked, long partitions) {}
 
     /**
-     * Adds what is known now. To be called about once a second.
+     * Adds the present figures. Call it about once a second.
      *
      * @param totals of the partitions that are not paused
-     * @param partitions how many these are; when they become more or fewer, the lag changes without being copied
+     * @param partitions their number; when it changes, the lag changes without any copying
      */
     public void add(MirrorTotals totals, long partitions, long nowNanos) {
         Sample now = new Sample(nowNanos, totals.lag(), totals.acked(), partitions);
@@ -52,15 +52,15 @@ public final class CatchUpEstimate {
         }
         double passed = nanos / 1e9;
         if (to.lag <= (to.acked - from.acked) / passed) {
-            return 0; // It is what a mirror that keeps up has on its way.
+            return 0; // a mirror that keeps up always has this much in flight
         }
         double fallPerSecond = (from.lag - to.lag) / passed;
         return fallPerSecond > 0 ? to.lag / fallPerSecond : Double.NaN;
     }
 
     /**
-     * 0 if the mirror has caught up: it lacks no more than it copies in a second. NaN if it cannot be told: the lag does
-     * not fall or is not known, or not for 5 s yet.
+     * Returns the seconds until the mirror has caught up; 0 if it lacks no more than it copies in a second. Returns NaN
+     * if the lag does not fall, is not known, or has been known for less than 5 s.
      */
     public double seconds() {
         return seconds;

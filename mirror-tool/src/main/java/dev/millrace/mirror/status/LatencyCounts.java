@@ -1,14 +1,14 @@
 package dev.millrace.mirror.status;
 
 /**
- * How many records took how long.
+ * Counts records by the time that they took.
  *
  * @param boundsMs the longest time of each bucket but the last, which has no bound; ascending
  * @param counts the records of each bucket alone
  * @param sumSeconds of the times of all records
  */
 public record LatencyCounts(long[] boundsMs, long[] counts, double sumSeconds) {
-    /** Both together; they have the same bounds. */
+    /** Adds two counts with the same bounds. */
     public LatencyCounts plus(LatencyCounts other) {
         long[] sums = counts.clone();
         for (int i = 0; i < sums.length; i++) {
@@ -18,8 +18,8 @@ public record LatencyCounts(long[] boundsMs, long[] counts, double sumSeconds) {
     }
 
     /**
-     * About the time within which this share of the records was there, in seconds: the bound of its bucket, infinite for
-     * the last; NaN without records.
+     * Returns about the time within which this share of the records arrived, in seconds: the bound of its bucket,
+     * infinite for the last; NaN without records.
      */
     public double quantileSeconds(double share) {
         long all = 0;

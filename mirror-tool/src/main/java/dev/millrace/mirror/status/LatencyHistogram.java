@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * How many records took how long from the source's timestamp to the target's acknowledgement.
+ * Counts records by the time from the source's timestamp to the target's acknowledgement.
  *
- * <p><b>Threads:</b> one adds, any reads.
+ * <p><b>Threads:</b> one thread adds, any thread reads.
  * <p><b>Ordering:</b> none between the counts. Each is stored with release, so that the writer never waits.
  */
 final class LatencyHistogram {

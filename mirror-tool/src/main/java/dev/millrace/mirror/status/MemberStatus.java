@@ -5,6 +5,6 @@ package dev.millrace.mirror.status;
  *
  * @param isMember whether the group has it as a member
  * @param partitions how many it owns
- * @param silentSeconds since it last polled; about a second at most unless it hangs
+ * @param silentSeconds seconds since its last poll; about one at most unless it hangs
  */
 public record MemberStatus(String name, boolean isMember, int partitions, double silentSeconds) {}

@@ -14,35 +14,35 @@ public interface MirrorMXBean {
 
     boolean isReady();
 
-    /** That the target has acknowledged. */
+    /** Records that the target has acknowledged. */
     long getRecords();
 
-    /** Of these records, as they were sent. */
+    /** Bytes of these records as they were sent. */
     long getBytes();
 
-    /** Of whole batches of the source to be copied, as it has them compressed; 0 if Kafka's consumer reads them. */
+    /** Bytes of whole batches fetched from the source, as compressed there; 0 if Kafka's consumer reads them. */
     long getFetchedBytes();
 
-    /** Of whole batches sent to the target, as they are compressed there. */
+    /** Bytes of whole batches sent to the target, as compressed there. */
     long getWrittenBytes();
 
     long getInFlightRecords();
 
-    /** The producer's memory in use. */
+    /** The amount of the producer's memory in use. */
     long getInFlightBytes();
 
     long getLagRecords();
 
-    /** Whether the lag is that of all partitions; if not, there are at least so many records. */
+    /** Whether the lag covers all partitions; if not, at least this many records are missing. */
     boolean isLagKnown();
 
-    /** Of the partition that is the most behind; NaN if it is not known. */
+    /** The lag of the partition that is furthest behind; NaN if it is not known. */
     double getLagSeconds();
 
-    /** Until it has caught up, if its lag goes on to fall as in the last minute; 0 if it has; NaN if this cannot be told. */
+    /** Seconds until it has caught up if its lag keeps falling as in the last minute; 0 if it has; NaN if unknown. */
     double getCatchUpSeconds();
 
-    /** By topic and partition. */
+    /** The lag of each topic and partition. */
     Map<String, Long> getLagOfPartitions();
 
     /** Half of the records took no longer than this from the source's timestamp to the target's acknowledgement. */
@@ -54,6 +54,6 @@ public interface MirrorMXBean {
     /** How many partitions stall, by cause. */
     Map<String, Long> getStalledPartitions();
 
-    /** For how long partitions have stalled, added up, by cause. */
+    /** How long partitions have stalled in total, by cause. */
     Map<String, Double> getStallSeconds();
 }

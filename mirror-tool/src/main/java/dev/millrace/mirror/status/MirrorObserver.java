@@ -8,7 +8,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Is called by a mirror while it works, to report its progress or to measure it.
+ * A mirror calls this while it works, to report its progress or to measure it.
  *
  * <p><b>Threads:</b> the thread that runs the mirror calls {@link #onStarted}, {@link #createSender}, {@link
  * #onProgress} and {@link #onFinished}; the consumer threads call the others, several at once. No method may block.
@@ -43,6 +43,6 @@ public interface MirrorObserver {
      */
     default void onProgress(MirrorTotals totals, double catchUpSeconds) {}
 
-    /** Called at the end with what has been done in all, also after a failure. */
+    /** Called at the end with what has been done in total, also after a failure. */
     default void onFinished(MirrorTotals totals) {}
 }

@@ -9,10 +9,10 @@ public enum MirrorState {
     RUNNING,
     /** It waits until what it has sent is acknowledged. */
     STOPPING,
-    /** The same, because of a failure. */
+    /** It waits for the same after a failure. */
     FAILED;
 
-    /** In lower case. */
+    /** Returns the name in lower case. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -8,18 +8,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a mirror does, at one moment. Its counts are of this process, since its start, and are read one after the other.
+ * What a mirror does at one moment. Its counts are of this process, since its start, and are read one after the other.
  *
  * @param condition how it is
  * @param clusters from where to where it mirrors
  * @param totals of all partitions
- * @param catchUpSeconds until it has caught up, if its lag goes on to fall as in the last minute; 0 if it has; NaN if this
- *     cannot be told
+ * @param catchUpSeconds seconds until it has caught up if its lag keeps falling as in the last minute; 0 if it has; NaN
+ *     if unknown
  * @param partitions all that this process has ever owned, by topic and number
  * @param members of the group in this process
  * @param memory of the producer
  * @param bytes in and out
- * @param events what did not go as usual
+ * @param events exceptional events
  * @param controls which topics are paused and throttled
  */
 public record MirrorStatus(
@@ -36,7 +36,7 @@ public record MirrorStatus(
     /**
      * How a mirror is.
      *
-     * @param failure why it does not work any more: it has failed, or hangs; empty if it works
+     * @param failure why it no longer works, because it has failed or hangs; empty if it works
      * @param obstacle why it does not mirror all its partitions at the moment; empty if it does
      */
     public record Condition(
@@ -77,24 +77,24 @@ public record MirrorStatus(
      * The memory in which the producer keeps records until they are acknowledged.
      *
      * @param usedBytes of {@code buffer.memory}
-     * @param waitSeconds for which threads have waited for memory, added up
+     * @param waitSeconds total time that threads have waited for memory
      */
     public record ProducerMemory(long usedBytes, long totalBytes, double waitSeconds) {}
 
     /**
      * Bytes of whole batches, compressed as they are.
      *
-     * @param fetched from the source, to be copied; 0 if Kafka's consumer fetches
+     * @param fetched bytes fetched from the source; 0 if Kafka's consumer fetches
      * @param written to the target
      */
     public record Bytes(long fetched, long written) {}
 
     /**
-     * What did not go as usual.
+     * Exceptional events.
      *
-     * @param recreated partitions that began anew, because their topic was deleted from the source and created again
-     * @param refusedTopics how many topics cannot have their names on the target, and so are not mirrored
-     * @param stallSeconds for which partitions have stalled, added up
+     * @param recreated partitions that began again because their topic was deleted from the source and created again
+     * @param refusedTopics how many topics are not mirrored because they cannot have their names on the target
+     * @param stallSeconds total time that partitions have stalled
      */
     public record Events(
             SourceGapsMXBean gaps,

@@ -1,11 +1,12 @@
 package dev.millrace.mirror.status;
 
 /**
- * What one thread or a whole mirror has done so far. The counts are read one after the other, so they fit only roughly.
+ * What one thread or a whole mirror has done so far. The counts are read one after the other, so they match only
+ * roughly.
  *
  * @param sent records handed to the producer
  * @param acked records that the target has acknowledged
- * @param dropped records that were sent and are no longer waited for, because their partition was given up
+ * @param dropped records that were sent and are no longer awaited because their partition was given up
  * @param bytes of the keys and values of the records sent
  * @param unpolled records of the source that have not been polled
  * @param isLagKnown whether {@code unpolled} counts all such records; if not, there are at least so many
@@ -23,17 +24,17 @@ public record MirrorTotals(long sent, long acked, long dropped, long bytes, long
                 isLagKnown && other.isLagKnown);
     }
 
-    /** Without so many records of the source, which are not to be counted. */
+    /** Returns the totals without this many records of the source, which do not count. */
     public MirrorTotals withoutUnpolled(long records) {
         return new MirrorTotals(sent, acked, dropped, bytes, unpolled - records, isLagKnown);
     }
 
-    /** Records that are sent and whose outcome is still open. */
+    /** Returns the records that were sent and whose outcome is still open. */
     public long inFlight() {
         return sent - acked - dropped;
     }
 
-    /** Records of the source that the target has not acknowledged. */
+    /** Returns the records of the source that the target has not acknowledged. */
     public long lag() {
         return unpolled + inFlight();
     }

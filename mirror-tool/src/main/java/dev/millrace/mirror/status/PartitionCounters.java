@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * What one thread has copied of one partition, and how far it is.
+ * Counts what one thread has copied of one partition, and its lag.
  *
  * <p><b>Threads:</b> the member's thread writes, once for each batch and once a second; any thread reads.
  * <p><b>Ordering:</b> none between the counters. Each is stored with release, so that the writer never waits.
@@ -40,7 +40,7 @@ public final class PartitionCounters implements AckListener {
     }
 
     /**
-     * Sets what is known of a partition that the thread owns.
+     * Sets what is known about a partition that the thread owns.
      *
      * @param records of the source that the target has not acknowledged; negative if it is not known
      * @param sent those of them that were sent
@@ -56,14 +56,14 @@ public final class PartitionCounters implements AckListener {
         isOwned = true;
     }
 
-    /** The thread owns it, but does not copy it at the moment. */
+    /** The thread owns the partition but does not copy it at the moment. */
     public void onStalled(StallCause cause) {
         stallOrNull = cause;
         inFlight.setRelease(0);
         isOwned = true;
     }
 
-    /** The thread no longer owns it. */
+    /** The thread no longer owns the partition. */
     void onGivenUp() {
         isOwned = false;
         stallOrNull = null;
@@ -80,34 +80,34 @@ public final class PartitionCounters implements AckListener {
         return isOwned;
     }
 
-    /** Records that the target has acknowledged so far. */
+    /** Returns the records that the target has acknowledged so far. */
     public long acked() {
         return records.getAcquire();
     }
 
-    /** Records that were sent and are not acknowledged, about a second ago. */
+    /** Returns the records that were sent and not acknowledged, as of about a second ago. */
     public long inFlight() {
         return inFlight.getAcquire();
     }
 
-    /** Records of the source that the target has not acknowledged; negative if it is not known. */
+    /** Returns the records of the source that the target has not acknowledged; negative if unknown. */
     public long lag() {
         return lag.getAcquire();
     }
 
     /**
-     * Why nothing more can be written.
+     * Returns why nothing more can be written, or null.
      *
-     * @param silent partitions of which the target acknowledges nothing
+     * @param silent partitions for which the target acknowledges nothing
      */
     public StallCause stallOrNull(Set<TopicPartition> silent) {
         StallCause cause = stallOrNull;
-        // A target that is silent is why it has so much in flight.
+        // A silent target is the reason why so much is in flight.
         boolean isConsequence = cause == null || cause == StallCause.IN_FLIGHT_FULL || cause == StallCause.BUFFER_FULL;
         return isOwned && isConsequence && silent.contains(partition) ? StallCause.TARGET_SILENT : cause;
     }
 
-    /** @param silent as {@link #stallOrNull} has it */
+    /** @param silent as in {@link #stallOrNull} */
     public PartitionStatus status(Set<TopicPartition> silent, long nowMs) {
         return new PartitionStatus(
                 partition.topic(),
@@ -122,7 +122,10 @@ public final class PartitionCounters implements AckListener {
                 latency.counts());
     }
 
-    /** At most so old is what the target lacks: later than what it has, and than when it had all. */
+    /**
+     * Returns the largest possible age of what the target lacks: it is newer than what the target has, and than the
+     * last moment when it had everything.
+     */
     private double lagSeconds(long nowMs) {
         long left = lag.getAcquire();
         long since = Math.max(ackedTimestamp.getAcquire(), caughtUpMs.getAcquire());

@@ -1,14 +1,14 @@
 package dev.millrace.mirror.status;
 
 /**
- * What this process has done of one partition, and how far it is.
+ * What this process has done for one partition, and its lag.
  *
- * @param isOwned whether this process copies it at present; if not, only the counts have a meaning
+ * @param isOwned whether this process copies it at present; if not, only the counts are meaningful
  * @param records that the target has acknowledged
  * @param bytes of these records, as they were sent
  * @param inFlight records that were sent and are not acknowledged
  * @param lagRecords offsets of the source that the target has not acknowledged; negative if it is not known
- * @param lagSeconds how old the oldest record at most is that the target lacks; NaN if it is not known
+ * @param lagSeconds the largest possible age of the oldest record that the target lacks; NaN if it is not known
  * @param stallOrNull why nothing more can be written at the moment
  * @param latency from the source's timestamp to the target's acknowledgement
  */
@@ -23,7 +23,7 @@ public record PartitionStatus(
         double lagSeconds,
         StallCause stallOrNull,
         LatencyCounts latency) {
-    /** Both together: of one partition by two threads, or of two partitions, whose number then means nothing. */
+    /** Adds two statuses: of one partition by two threads, or of two partitions, whose number is then meaningless. */
     public PartitionStatus plus(PartitionStatus other) {
         return new PartitionStatus(
                 topic,

@@ -9,7 +9,7 @@ import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * How many records of its partitions a consumer has not polled, as far as it knows. It knows the end of a partition
+ * Measures how many records a consumer has not polled, as far as it knows. The consumer knows the end of a partition
  * from the last answer to a fetch, which may be old. So this class also checks that answers still arrive.
  *
  * <p><b>Threads:</b> the consumer's thread.
@@ -26,10 +26,10 @@ public final class SourceLag {
     }
 
     /**
-     * Updates the number of unpolled records in the counters. To be called about once a second.
+     * Updates the number of unpolled records in the counters. Call it about once a second.
      *
-     * @param unpolled of a partition, if known
-     * @param isNothingRead there is nothing to fetch, so no answer is missed
+     * @param unpolled unpolled records of a partition, if known
+     * @param isNothingRead whether there is nothing to fetch, so no answer is expected
      * @param areAll whether the member has no partitions besides these
      */
     public void measure(
@@ -56,7 +56,7 @@ public final class SourceLag {
         counters.setUnpolled(records, complete, nowNanos);
     }
 
-    /** The number of fetches answered so far. */
+    /** Returns the number of fetches answered so far. */
     private double answers() {
         if (fetchTotal == null) {
             fetchTotal = consumer.metrics().entrySet().stream()

@@ -6,22 +6,25 @@ import java.util.Locale;
 public enum StallCause {
     /** The target's partition is being created, or has no leader. */
     TARGET_NOT_READY,
-    /** The target has not acknowledged anything for a while of what it was sent. */
+    /** The target has acknowledged nothing for a while of what was sent to it. */
     TARGET_SILENT,
-    /** It has as much in flight as its share of the producer's memory. */
+    /** The partition has its full share of the producer's memory in flight. */
     IN_FLIGHT_FULL,
     /** The producer has no memory left. */
     BUFFER_FULL,
-    /** It is assigned, and a cluster is asked where to begin. */
+    /** The partition is assigned, and a cluster is being asked where to begin. */
     STARTING,
-    /** With exactly once: transactions go on without it for a while, because the target takes nothing of it. */
+    /**
+     * With exactly once: transactions continue without the partition for a while, because the target accepts nothing
+     * for it.
+     */
     LEFT_OUT,
-    /** A record was refused, and is looked for. */
+    /** A record was refused and is being searched for. */
     REFUSED,
     /** {@code --on-gap}, {@code --on-target-lost} or {@code --on-refused} has stopped it. */
     STOPPED;
 
-    /** As metrics and pages have it: {@code target-not-ready}. */
+    /** Returns the form used in metrics and pages, such as {@code target-not-ready}. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * For how long partitions have stalled, by cause. It is told once a second which do.
+ * Adds up how long partitions have stalled, by cause. It learns once a second which stall.
  *
- * <p><b>Threads:</b> one tells, any reads.
+ * <p><b>Threads:</b> one thread adds, any thread reads.
  */
 public final class StallTimes {
     private final Map<StallCause, AtomicLong> nanos = new EnumMap<>(StallCause.class);
@@ -20,13 +20,13 @@ public final class StallTimes {
         }
     }
 
-    /** @param stalls one for each partition that has stalled since the last call */
+    /** @param stalls one cause for each partition that has stalled since the last call */
     public void add(List<StallCause> stalls, long nowNanos) {
         stalls.forEach(cause -> nanos.get(cause).addAndGet(nowNanos - toldNanos));
         toldNanos = nowNanos;
     }
 
-    /** Of every cause. */
+    /** Returns the seconds of every cause. */
     public Map<StallCause, Double> seconds() {
         Map<StallCause, Double> seconds = new EnumMap<>(StallCause.class);
         nanos.forEach((cause, time) -> seconds.put(cause, time.get() / 1e9));

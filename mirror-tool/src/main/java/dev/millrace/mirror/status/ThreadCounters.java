@@ -9,13 +9,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * What one consumer thread has done so far.
+ * Counts what one consumer thread has done so far.
  *
  * <p><b>Threads:</b> the consumer thread writes, any thread reads.
  * <p><b>Ordering:</b> none between the counters. Each is stored with release, so that the writer never waits.
  */
 public final class ThreadCounters {
-    /** How long a measured lag is valid: the source may have grown since then. */
+    /** A measured lag is valid for this long; after that the source may have grown. */
     static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final AtomicLong sent = new AtomicLong();
@@ -41,7 +41,7 @@ public final class ThreadCounters {
         unpolled.setRelease(Math.max(0, unpolled.getPlain() - records));
     }
 
-    /** Counts bytes of batches as the source has them. Threads: that which fetches. */
+    /** Counts bytes of batches as the source has them. Only the fetching thread calls it. */
     public void addFetched(long size) {
         fetchedBytes.setRelease(fetchedBytes.getPlain() + size);
     }
@@ -54,7 +54,7 @@ public final class ThreadCounters {
         acked.setRelease(acked.getPlain() + records);
     }
 
-    /** Counts records that were sent and are no longer waited for, because their partition was given up. */
+    /** Counts records that were sent and are no longer awaited because their partition was given up. */
     public void addDropped(long records) {
         dropped.setRelease(dropped.getPlain() + records);
     }
@@ -69,7 +69,7 @@ public final class ThreadCounters {
         unpolledNanos.setRelease(complete ? nowNanos : nowNanos - FRESH_NANOS);
     }
 
-    /** Those of a partition, which stay for as long as the process runs. */
+    /** Returns the counters of a partition, which remain for as long as the process runs. */
     public PartitionCounters of(TopicPartition partition) {
         PartitionCounters known = partitions.get(partition);
         return known == null ? partitions.computeIfAbsent(partition, PartitionCounters::new) : known;
@@ -80,10 +80,10 @@ public final class ThreadCounters {
     }
 
     /**
-     * Notes that the thread works. To be called about once a second.
+     * Notes that the thread works. Call it about once a second.
      *
      * @param hasJoined whether it is a member of its group
-     * @param owned the partitions that it has of that
+     * @param owned the partitions that the group has assigned to it
      */
     public void onAlive(boolean hasJoined, Set<TopicPartition> owned, long nowNanos) {
         isMember = hasJoined;
@@ -95,7 +95,7 @@ public final class ThreadCounters {
         });
     }
 
-    /** What {@link #onAlive} was last told; at first, no member since the start. */
+    /** Returns what {@link #onAlive} was last given; at first, a thread that is no member. */
     public MemberStatus member(String name, long nowNanos) {
         long owned =
                 partitions.values().stream().filter(PartitionCounters::isOwned).count();

@@ -1,6 +1,6 @@
 /**
- * <b>Internal, not API.</b> What a running mirror tells of itself: states, totals, lag, latency, stalls. Enters:
- * counts of the threads that copy. Leaves: records and MXBeans that anybody may read.
+ * <b>Internal, not API.</b> Reports what a running mirror does: states, totals, lag, latency, stalls. Enters: counts of
+ * the threads that copy. Leaves: records and MXBeans that any thread may read.
  *
  * <p>Nothing here changes what the mirror does.
  */

@@ -3,7 +3,7 @@ package dev.millrace.mirror.text;
 import java.util.Locale;
 
 /**
- * Writes JSON: objects and arrays, whose members are added one after the other.
+ * Writes JSON objects and arrays, whose members are added one after the other.
  *
  * <p><b>Threads:</b> one.
  */
@@ -34,7 +34,7 @@ public final class Json {
         return this;
     }
 
-    /** The name of the member whose value comes next. */
+    /** Writes the name of the member whose value comes next. */
     public Json name(String name) {
         separate();
         text.append(quote(name)).append(':');
@@ -59,7 +59,7 @@ public final class Json {
         return this;
     }
 
-    /** Null if it is not finite, for which JSON has no number. */
+    /** Writes null if the value is not finite, since JSON has no such number. */
     public Json value(double value) {
         separate();
         text.append(Double.isFinite(value) ? Double.toString(value) : "null");
@@ -72,7 +72,7 @@ public final class Json {
         }
     }
 
-    /** A string in quotation marks, of ASCII only. */
+    /** Returns a string in quotation marks, in ASCII only. */
     public static String quote(String text) {
         StringBuilder quoted = new StringBuilder("\"");
         for (int i = 0; i < text.length(); i++) {

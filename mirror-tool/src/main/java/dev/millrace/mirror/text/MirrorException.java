@@ -33,7 +33,7 @@ public final class MirrorException extends RuntimeException {
     }
 
     /**
-     * Kafka refuses the user's configuration, as the cause says. If the cause is an {@code Error}, which Kafka's
+     * Kafka refuses the user's configuration; the cause says why. If the cause is an {@code Error}, which Kafka's
      * constructors wrap as well, the configuration may be right and the exit code is that of a failure.
      */
     public static MirrorException refused(String message, KafkaException cause) {
@@ -63,7 +63,8 @@ public final class MirrorException extends RuntimeException {
     }
 
     /**
-     * What stopped the mirror: the first exception of this class among the causes, or a new one that names the failure.
+     * Returns what stopped the mirror: the first exception of this class among the causes, or a new one that names the
+     * failure.
      */
     public static MirrorException stopped(Throwable failure) {
         return find(MirrorException.class, failure).orElseGet(() -> failed("The mirror stopped", failure));
@@ -78,25 +79,25 @@ public final class MirrorException extends RuntimeException {
         return Optional.empty();
     }
 
-    /** Whether the same may succeed later, because a cluster did not answer or was not ready. */
+    /** Whether a retry may succeed because a cluster did not answer or was not ready. */
     public boolean isTemporary() {
         return isTemporary
                 || find(RetriableException.class, this).isPresent()
-                // Too few brokers for a new topic's replicas, as long as some are down.
+                // There are too few brokers for a new topic's replicas while some are down.
                 || find(InvalidReplicationFactorException.class, this).isPresent();
     }
 
-    /** Whether a topic cannot have its name there: that concerns the topic alone. */
+    /** Whether a topic cannot have its name there, which concerns that topic alone. */
     public boolean isOfName() {
         return find(InvalidTopicException.class, this).isPresent();
     }
 
-    /** The exit code of the process: 2 for wrong usage, 1 for a failure. */
+    /** Returns the exit code of the process: 2 for wrong usage, 1 for a failure. */
     public int exitCode() {
         return exitCode;
     }
 
-    /** The message of an exception in one line; with the name of its class, if that is not one of Kafka's. */
+    /** Returns the message of an exception in one line, with the name of its class unless it is one of Kafka's. */
     public static String reason(Throwable cause) {
         String message = cause.getMessage();
         if (message == null || message.isBlank()) {

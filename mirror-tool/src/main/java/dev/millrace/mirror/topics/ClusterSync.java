@@ -36,10 +36,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps on the target what a {@link SyncPolicy} asks for. It never removes an ACL or a quota there, for it cannot know
- * whether it is the target's own. What does not succeed is told and tried again; records are mirrored nevertheless.
+ * Keeps the target's settings, ACLs and quotas as a {@link SyncPolicy} asks. It never removes an ACL or a quota there,
+ * because it cannot know whether the target set it itself. It logs and retries what fails; records are mirrored
+ * meanwhile.
  *
- * <p><b>Threads:</b> a timer of its own. {@link #close} by that which runs the mirror.
+ * <p><b>Threads:</b> its own timer thread does the work; the thread that runs the mirror calls {@link #close}.
  */
 public final class ClusterSync implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterSync.class);
@@ -50,7 +51,7 @@ public final class ClusterSync implements AutoCloseable {
     private final TopicNames names;
     private final SettingsSync settings;
     private final ScheduledExecutorService timer = Timers.daemon("mirror-sync");
-    /** What was told last, by what it is of: a problem that lasts is told once. */
+    /** The last problem logged for each subject, so that a lasting problem is logged once. */
     private final Map<String, String> told = new HashMap<>();
 
     public ClusterSync(MirrorConfig config, Admin source, CopiesOnTarget copies) {
@@ -61,7 +62,7 @@ public final class ClusterSync implements AutoCloseable {
         settings = new SettingsSync(config.policies().sync().excludedSettings(), source, copies, this::tell);
     }
 
-    /** Starts, if there is something to keep. */
+    /** Starts the timer if anything is to be kept in sync. */
     public void start() {
         SyncPolicy policy = config.policies().sync();
         if (!policy.parts().isEmpty()) {
@@ -82,7 +83,7 @@ public final class ClusterSync implements AutoCloseable {
             }
             told.remove(part.toString());
         } catch (RuntimeException | Error failure) {
-            if (!timer.isShutdown()) { // else it is the interrupt
+            if (!timer.isShutdown()) { // otherwise close() has interrupted it
                 tell(
                         part.toString(),
                         "The " + part + " on the target cannot be kept like those on the source now; trying again: "
@@ -104,7 +105,7 @@ public final class ClusterSync implements AutoCloseable {
     private void copyReaders(Collection<String> topics) {
         Set<AclBinding> missing = TopicReaders.of(topicAcls(source, "source"), topics, names);
         missing.removeAll(topicAcls(target, "target"));
-        // What is denied comes first, so that nobody reads meanwhile what the source denies.
+        // Denials are created first, so that nobody reads in the meantime what the source denies.
         if (create(withPermission(missing, AclPermissionType.DENY))) {
             create(withPermission(missing, AclPermissionType.ALLOW));
         }
@@ -168,7 +169,7 @@ public final class ClusterSync implements AutoCloseable {
         }
     }
 
-    /** Not those of addresses, from which other programs connect to each cluster. */
+    /** Leaves out the quotas of IP addresses: other programs connect to each cluster from those. */
     private static Map<ClientQuotaEntity, Map<String, Double>> quotas(Admin cluster) {
         Map<ClientQuotaEntity, Map<String, Double>> quotas = new HashMap<>(Clusters.awaitUnchecked(
                 cluster.describeClientQuotas(ClientQuotaFilter.all()).entities()));
@@ -176,7 +177,7 @@ public final class ClusterSync implements AutoCloseable {
         return quotas;
     }
 
-    /** What is on its way may still be done. */
+    /** Stops the timer. A request already sent may still take effect. */
     @Override
     public void close() {
         timer.shutdownNow();

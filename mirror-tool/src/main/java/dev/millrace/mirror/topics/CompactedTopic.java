@@ -34,7 +34,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A compacted topic of one of the clusters: the last value of each key is kept.
+ * A compacted topic on one of the clusters, which keeps the last value of each key.
  *
  * <p><b>Threads:</b> one at a time.
  */
@@ -42,21 +42,21 @@ public final class CompactedTopic implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CompactedTopic.class);
     private static final Duration POLL = Duration.ofMillis(100);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    /** One partition without a leader is to keep nothing else waiting for long; who writes, writes again. */
+    /** A partition without a leader must not delay the others for long; the caller writes the value again later. */
     private static final Duration WRITE_PATIENCE = Duration.ofSeconds(5);
 
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
     private static final Map<String, String> SETTINGS = Map.of(
             TopicConfig.CLEANUP_POLICY_CONFIG,
             TopicConfig.CLEANUP_POLICY_COMPACT,
-            // What is read at a start is at most what is not compacted yet.
+            // Small segments limit what is not compacted yet and must be read at a start.
             TopicConfig.SEGMENT_BYTES_CONFIG,
             Integer.toString(16 << 20));
 
     private final String name;
     private final Home home;
     private Producer<byte[], byte[]> producerOrNull;
-    /** As far as is known: somebody may have deleted it when a write fails. */
+    /** May be out of date: a failed write may mean that somebody has deleted the topic. */
     private volatile boolean exists;
 
     /**
@@ -107,7 +107,7 @@ public final class CompactedTopic implements AutoCloseable {
         }
     }
 
-    /** All partitions of the topic at once, up to their present ends. */
+    /** Reads all partitions of the topic up to their present ends. */
     private Map<ByteBuffer, byte[]> read(
             KafkaConsumer<byte[], byte[]> reader, List<TopicPartition> partitions, Predicate<byte[]> isWanted) {
         Map<ByteBuffer, byte[]> last = new HashMap<>();
@@ -134,8 +134,8 @@ public final class CompactedTopic implements AutoCloseable {
     }
 
     /**
-     * Writes values, into a topic of so many partitions if there is none yet; returns the keys of which the cluster has
-     * taken them. Blocks while it takes them: for 5 s, if a partition has no leader that
+     * Writes values and returns the keys whose values the cluster has taken. Creates the topic with this many
+     * partitions if it is missing. Blocks until the cluster has taken them: for 5 s if a partition has no leader that
      * answers.
      */
     public Set<ByteBuffer> write(Map<ByteBuffer, byte[]> values, int partitions) {
@@ -146,7 +146,7 @@ public final class CompactedTopic implements AutoCloseable {
         Map<ByteBuffer, Future<?>> sent = new HashMap<>();
         for (Map.Entry<ByteBuffer, byte[]> next : values.entrySet()) {
             if (!exists) {
-                break; // each further one would block for max.block.ms
+                break; // each further send would block for max.block.ms
             }
             ProducerRecord<byte[], byte[]> record =
                     new ProducerRecord<>(name, Utils.toArray(next.getKey()), next.getValue());
@@ -182,14 +182,14 @@ public final class CompactedTopic implements AutoCloseable {
         try {
             new TopicCreator(home.admin).create(name, partitions, SETTINGS);
         } catch (ExecutionException e) {
-            if (!(e.getCause() instanceof TopicExistsException)) { // else another process was faster
+            if (!(e.getCause() instanceof TopicExistsException)) { // otherwise another process was first
                 throw MirrorException.failed("Could not create topic " + name + " on the " + home.role, e.getCause());
             }
         }
         exists = true;
     }
 
-    /** Of its own: the mirror's gives its partitions numbers. */
+    /** Opens a separate producer: the mirror's sets producer id, epoch and sequences itself. */
     private Producer<byte[], byte[]> producer() {
         if (producerOrNull == null) {
             Map<String, Object> own = new HashMap<>(home.client);

@@ -12,9 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns of partitions that are copied from their first record although the target has records of them. If a mirror was
- * stopped for longer than {@code offsets.retention.minutes}, its group has no positions any more, and all is copied
- * again.
+ * Warns of partitions that are copied from their first record although the target already has their records. A mirror
+ * stopped for longer than {@code offsets.retention.minutes} has lost its group's positions and copies everything again.
  *
  * <p><b>Threads:</b> any.
  */
@@ -28,12 +27,12 @@ public final class ExistingCopies {
         this.copies = copies;
     }
 
-    /** The group has no position of these, so they begin at their first record. */
+    /** Notes partitions for which the group has no position and which therefore begin at their first record. */
     public void onWithoutPosition(Set<TopicPartition> partitions) {
         withoutPosition.addAll(partitions);
     }
 
-    /** Looks at those of these topics, before they are copied. Blocks while the target answers. */
+    /** Checks the noted partitions of these topics before they are copied. Blocks while the target answers. */
     public void warnIfAny(Set<String> topics) {
         Set<TopicPartition> first = withoutPosition.stream()
                 .filter(partition -> topics.contains(partition.topic()))

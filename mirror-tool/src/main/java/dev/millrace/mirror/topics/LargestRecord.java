@@ -13,18 +13,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How large a record may be that the mirror's producer sends. The topics of the target judge for themselves, whatever they
- * allow and whenever that changes; so the producer takes what its memory and one request hold, unless the user has set
- * {@code max.request.size}.
+ * The largest record that the mirror's producer sends. Each topic of the target enforces its own limit, which may
+ * change at any time. So the producer takes whatever fits its memory and one request, unless the user has set {@code
+ * max.request.size}.
  *
- * @param bytes of a batch with the record alone
- * @param reason what allows no more, for a user
+ * @param bytes size of a batch that holds only this record
+ * @param reason what sets the limit, in words for a user
  */
 public record LargestRecord(int bytes, String reason) {
     private static final Logger LOG = LoggerFactory.getLogger(LargestRecord.class);
     private static final String BROKER_LIMIT = "socket.request.max.bytes";
     private static final int DEFAULT_BROKER_LIMIT = 100 << 20;
-    /** For what a request has beside the batch. */
+    /** Room for what a request contains besides the batch. */
     private static final int RESERVE = 64 << 10;
 
     /** Blocks until the target has answered. */
@@ -48,14 +48,16 @@ public record LargestRecord(int bytes, String reason) {
                 : new LargestRecord((int) memory, "the producer's " + ProducerConfig.BUFFER_MEMORY_CONFIG);
     }
 
-    /** Only Millrace's producer takes records that are larger than its requests of many, and only if the user has no say. */
+    /**
+     * Only Millrace's producer takes records larger than its normal requests, and only if the user has set no limit.
+     */
     private static boolean isFixed(MirrorConfig config) {
         return config.producerKind() != ProducerKind.MILLRACE
                 || config.producer().containsKey(ProducerConfig.MAX_REQUEST_SIZE_CONFIG)
                 || config.producer().containsKey(MillraceConfig.MAX_RECORD_SIZE_CONFIG);
     }
 
-    /** The configuration with a producer that takes such records. */
+    /** Returns the configuration with a producer that takes records of this size. */
     public MirrorConfig addTo(MirrorConfig config) {
         if (isFixed(config)) {
             return config;
@@ -65,7 +67,7 @@ public record LargestRecord(int bytes, String reason) {
         return config.withProducer(producer);
     }
 
-    /** That of any broker; Kafka's default if the target does not tell it. */
+    /** Returns the limit of one of the brokers, or Kafka's default if the target does not tell it. */
     private static int brokerLimit(Admin target) {
         try {
             return Clusters.setting(Clusters.brokerConfig(target), BROKER_LIMIT)

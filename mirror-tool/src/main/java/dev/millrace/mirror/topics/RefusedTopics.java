@@ -15,10 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of topics that cannot have their names on the target: by the rules of {@link TopicNames}, or because the target
- * refuses them. They are not mirrored, and all others are.
+ * Logs topics that cannot have their names on the target, either by the rules of {@link TopicNames} or because the
+ * target refuses them. These topics are not mirrored; all others are.
  *
- * <p><b>Threads:</b> one timer looks; any calls the others.
+ * <p><b>Threads:</b> one timer looks; any thread calls the other methods.
  * <p><b>Ordering:</b> a volatile set, immutable once published, and a concurrent one.
  */
 public final class RefusedTopics {
@@ -34,7 +34,7 @@ public final class RefusedTopics {
         this.config = config;
     }
 
-    /** Tells of names that are given to topics which the source does not have, or {@code --topics} does not match. */
+    /** Warns of names given to topics that the source lacks or that {@code --topics} does not match. */
     public void tellOfNamesWithoutTopic(Collection<String> mirrored) {
         Set<String> unused = new TreeSet<>(config.names().given());
         unused.removeAll(mirrored);
@@ -43,7 +43,7 @@ public final class RefusedTopics {
         }
     }
 
-    /** Asks the source after an interval, if any topic may be refused. Blocks until it answers. */
+    /** Asks the source once per interval if any topic may be refused. Blocks until it answers. */
     public void lookIfDue(Admin source, long nowNanos) {
         if (config.names().areKept() || nowNanos - lookedNanos < INTERVAL_NANOS) {
             return;
@@ -61,7 +61,7 @@ public final class RefusedTopics {
         update(MatchingTopics.of(all, config));
     }
 
-    /** Tells of those that are new. */
+    /** Logs the topics that are newly refused. */
     public void update(MatchingTopics topics) {
         topics.refused().forEach((topic, why) -> {
             if (!refused.contains(topic)) {
@@ -71,14 +71,14 @@ public final class RefusedTopics {
         refused = Set.copyOf(topics.refused().keySet());
     }
 
-    /** The target has refused the topic because of its name. It may take it once another topic there is gone. */
+    /** The target has refused the topic because of its name. It may accept it once a conflicting topic is gone. */
     void onRefused(String topic, String why) {
         if (refusedByTarget.add(topic)) {
             tell(why);
         }
     }
 
-    /** The target has the topic. */
+    /** The target has accepted the topic. */
     void onTaken(String topic) {
         refusedByTarget.remove(topic);
     }
@@ -92,7 +92,7 @@ public final class RefusedTopics {
         return refusedByTarget.contains(topic);
     }
 
-    /** How many there are now. */
+    /** Returns how many topics are refused now. */
     public int count() {
         return refused.size() + refusedByTarget.size();
     }

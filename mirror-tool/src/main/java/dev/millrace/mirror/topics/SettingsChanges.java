@@ -12,13 +12,13 @@ import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
 
 /**
- * What has to change on the target so that a topic has there the settings that it has on the source.
+ * The changes that give a topic on the target the settings that it has on the source.
  *
  * @param set settings to set there, by name
- * @param reset names of settings to remove there, for which the defaults of the target's brokers hold then
+ * @param reset names of settings to remove there, so that the defaults of the target's brokers apply
  */
 public record SettingsChanges(Map<String, String> set, Set<String> reset) {
-    /** @param excluded names of settings that are the target's own */
+    /** @param excluded names of settings that the target keeps as they are */
     public static SettingsChanges between(Config source, Config target, Set<String> excluded) {
         Map<String, String> wanted = TopicSettings.toCopy(source, excluded);
         Map<String, String> present = TopicSettings.toCopy(target, excluded);
@@ -33,7 +33,7 @@ public record SettingsChanges(Map<String, String> set, Set<String> reset) {
         return set.isEmpty() && reset.isEmpty();
     }
 
-    /** Each change by itself. */
+    /** Returns each change as a separate object. */
     List<SettingsChanges> oneByOne() {
         List<SettingsChanges> changes = new ArrayList<>();
         set.forEach((name, value) -> changes.add(new SettingsChanges(Map.of(name, value), Set.of())));
@@ -50,7 +50,7 @@ public record SettingsChanges(Map<String, String> set, Set<String> reset) {
         return operations;
     }
 
-    /** As {@code set {retention.ms=1000}, reset [segment.bytes]}. */
+    /** Formats the changes as {@code set {retention.ms=1000}, reset [segment.bytes]}. */
     @Override
     public String toString() {
         if (reset.isEmpty()) {

@@ -37,8 +37,8 @@ final class SettingsSync {
     private final BiConsumer<String, String> problems;
 
     /**
-     * @param excluded names of settings that are the target's own
-     * @param problems told of each topic what does not succeed, each time
+     * @param excluded names of settings that the target keeps as they are
+     * @param problems receives each failure with its topic, every time it occurs
      */
     SettingsSync(Set<String> excluded, Admin source, CopiesOnTarget copies, BiConsumer<String, String> problems) {
         this.excluded = excluded;
@@ -47,7 +47,9 @@ final class SettingsSync {
         this.problems = problems;
     }
 
-    /** Blocks while the clusters answer. Leaves out topics that one of them lacks. */
+    /**
+     * Copies the settings of these topics; skips topics that either cluster lacks. Blocks while the clusters answer.
+     */
     void run(Collection<String> topics) {
         for (List<String> batch : Clusters.batches(topics)) {
             Map<String, Config> here = read(Clusters.topicConfigs(source, batch));
@@ -79,7 +81,7 @@ final class SettingsSync {
         return configs;
     }
 
-    /** The target makes all changes of a topic or none; what it refuses together is tried one by one. */
+    /** The target applies all changes of a topic or none, so changes that it refuses together are tried one by one. */
     private void change(Map<String, SettingsChanges> changes) {
         List<String> refused = new ArrayList<>();
         request(changes).forEach((topic, failure) -> {
@@ -100,7 +102,7 @@ final class SettingsSync {
 
     private void tell(String topic, SettingsChanges change, Throwable failure) {
         problems.accept(
-                topic + change, // so that each is told once
+                topic + change, // so that each change is logged once
                 "Topic " + copies.names().describe(topic) + " on the target does not get the settings of the source, "
                         + change + ": " + MirrorException.reason(failure));
     }

@@ -14,10 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The topics that a group on the target divides among its members: those of the source, by whose names they are known
- * here, once the target has them with as many partitions.
+ * The topics that a group on the target divides among its members. They are topics of the source, under their source
+ * names, as soon as the target has them with as many partitions.
  *
- * <p><b>Threads:</b> that of {@link TargetPartitions} calls {@link #refreshIfDue}, any the rest.
+ * <p><b>Threads:</b> the thread of {@link TargetPartitions} calls {@link #refreshIfDue}; any thread calls the rest.
  * <p><b>Ordering:</b> an immutable map in a volatile field.
  */
 public final class SubscribedTopics {
@@ -30,15 +30,15 @@ public final class SubscribedTopics {
     private final long intervalNanos;
     private volatile Map<String, Integer> ready = Map.of();
 
-    // That of the thread that refreshes.
+    // Only the thread that refreshes uses it.
     private Map<String, Integer> seen = Map.of();
     private boolean isDone;
     private long refreshedNanos;
 
     /**
-     * @param source the topics to mirror, with the numbers of their partitions
-     * @param refused told of topics that cannot have their names on the target
-     * @param onFailure told what cannot be mended by trying again
+     * @param source the topics to mirror, with their partition counts
+     * @param refused notified of topics that cannot have their names on the target
+     * @param onFailure notified of failures that a retry cannot fix
      */
     public SubscribedTopics(
             Supplier<Map<String, Integer>> source,
@@ -50,10 +50,10 @@ public final class SubscribedTopics {
         this.target = target;
         this.refused = refused;
         this.onFailure = onFailure;
-        this.intervalNanos = TimeUnit.MILLISECONDS.toNanos(interval.toMillis()); // of any, without an overflow
+        this.intervalNanos = TimeUnit.MILLISECONDS.toNanos(interval.toMillis()); // cannot overflow
     }
 
-    /** Asks the source after the interval, or if something failed the last time; makes the target's topics ready. */
+    /** Asks the source after the interval, or if the last attempt failed, and makes the target's topics ready. */
     public void refreshIfDue(long nowNanos) {
         if (isDone && nowNanos - refreshedNanos < intervalNanos) {
             return;
@@ -92,12 +92,12 @@ public final class SubscribedTopics {
         }
     }
 
-    /** Those that can be mirrored now. */
+    /** Returns the topics that can be mirrored now. */
     public Set<String> topics() {
         return ready.keySet();
     }
 
-    /** Whether the source has this partition, of which the target may have more. */
+    /** Whether the source has this partition; the target may have more. */
     public boolean isOfSource(TopicPartition partition) {
         return partition.partition() < ready.getOrDefault(partition.topic(), 0);
     }

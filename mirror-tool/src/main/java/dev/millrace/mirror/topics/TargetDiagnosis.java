@@ -19,7 +19,7 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
 /**
- * Asks the target why it takes nothing of some partitions. Has those made ready again that it lacks.
+ * Asks the target why it accepts nothing for some partitions. Requests that missing partitions be made ready again.
  *
  * <p><b>Threads:</b> one.
  */
@@ -38,7 +38,7 @@ public final class TargetDiagnosis {
         this.partitions = partitions;
     }
 
-    /** What is the matter, in a few words. Blocks for at most about 5 s. */
+    /** Returns the cause in a few words. Blocks for at most about 5 s. */
     public String findCause(Set<TopicPartition> stalled) {
         TopicNames names = copies.names();
         Set<String> topics = Clusters.topics(names.onTarget(stalled));

@@ -7,8 +7,9 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /**
- * What the target takes of all partitions, so that one that only waits for its turn on a slow link is known from one of
- * which nothing is taken: while it waits, others have several times all acknowledged that they had in flight.
+ * Compares how fast the target accepts all partitions, to tell a partition that only waits for its turn on a slow link
+ * from one that the target does not accept. Once others have had everything in flight acknowledged several times, a
+ * waiting partition is no longer waiting for its turn.
  *
  * <p><b>Threads:</b> one.
  */
@@ -21,14 +22,14 @@ final class TargetPace {
     private OptionalLong ackedNanos = OptionalLong.empty();
     private OptionalLong overtookNanos = OptionalLong.empty();
 
-    /** What a partition had acknowledged and in flight when its turn began, which is the next after some others. */
+    /** A partition's acknowledged and in-flight counts when its turn began; the next turn begins after some others. */
     private record Turns(long acked, long inFlight, int count, long sinceNanos, long latestAcked) {
         boolean isOneOver(long nowAcked) {
             return nowAcked - acked > inFlight;
         }
     }
 
-    /** Reads the counters. To be called about once a second. */
+    /** Reads the counters. Call it about once a second. */
     void look(Stream<PartitionCounters> all, long now) {
         nowNanos = now;
         all.forEach(this::look);
@@ -57,7 +58,7 @@ final class TargetPace {
         return new Turns(acked, of.inFlight(), 0, nowNanos, acked);
     }
 
-    /** Whether a partition that waits since then may only wait for its turn: others go on, and have not overtaken it. */
+    /** Whether a partition waiting since then may only wait for its turn: others advance but have not overtaken it. */
     boolean mayBeInTurn(long sinceNanos, long quietNanos) {
         boolean doOthersGoOn = ackedNanos.isPresent() && nowNanos - ackedNanos.getAsLong() < quietNanos;
         return doOthersGoOn && (overtookNanos.isEmpty() || sinceNanos > overtookNanos.getAsLong());

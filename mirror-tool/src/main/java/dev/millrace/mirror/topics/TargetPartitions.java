@@ -23,23 +23,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which partitions of the target records can be sent to. They are made ready in another thread, and as often as it
- * takes, so that no member of the group waits for a target that is away.
+ * Tracks the partitions of the target to which records can be sent. Another thread makes them ready and retries until
+ * it succeeds, so no member of the group waits for an unreachable target.
  *
- * <p>A partition of which something was copied is made ready only in the topic that has the copy ({@link CopiedTopics}).
- * If the target has no such topic any more, the partition is lost until it is forgotten, and only then a topic is created.
+ * <p>A partition that has been partly copied is made ready only in the topic that has the copy ({@link CopiedTopics}).
+ * If the target no longer has that topic, the partition is lost until it is forgotten; only then is a topic created.
  *
- * <p><b>Threads:</b> any; the work itself is done by the executor's, one at a time.
- * <p><b>Ordering:</b> concurrent sets. A partition moves from {@code wanted} to {@code ready} or {@code lost} only if it is
- * still wanted, and it is in one of them at most for longer than a moment.
+ * <p><b>Threads:</b> any; the executor's thread does the work itself, one task at a time.
+ * <p><b>Ordering:</b> concurrent sets. A partition moves from {@code wanted} to {@code ready} or {@code lost} only if
+ * it is still wanted, and it is in more than one of them only for a moment.
  */
 public final class TargetPartitions {
     private static final Logger LOG = LoggerFactory.getLogger(TargetPartitions.class);
-    /** A topic that is deleted and created by somebody else takes what is for its predecessor for so long. */
+    /**
+     * If somebody deletes a topic and creates it again, the new one may receive its predecessor's records for this
+     * long.
+     */
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** So long a broker may name the id of a former topic. */
+    /** A broker may name the id of a former topic for this long. */
     private static final long LAG_NANOS = TimeUnit.SECONDS.toNanos(2);
-    /** A name that is taken is seldom given up. */
+    /** A refused topic is asked about this rarely, since a name that is taken is seldom freed. */
     private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Preparation preparation;
@@ -51,17 +54,17 @@ public final class TargetPartitions {
     private final Executor executor;
     private final Set<TopicPartition> wanted = ConcurrentHashMap.newKeySet();
     private final Set<TopicPartition> ready = ConcurrentHashMap.newKeySet();
-    /** With the ids of the topics that have their names now; zero if there is none. */
+    /** Lost partitions with the ids of the topics that have their names now; zero if there is none. */
     private final Map<TopicPartition, Uuid> lost = new ConcurrentHashMap<>();
     /** Why the last attempt failed, by topic. */
     private final Map<String, String> problems = new ConcurrentHashMap<>();
 
-    // The executor's.
+    // Only the executor's thread uses these.
     private final Map<String, Long> refusedNanos = new HashMap<>();
     private final Map<String, Doubt> doubts = new HashMap<>();
     private long lookedNanos;
 
-    /** The target has named another id than expected, since then. */
+    /** The id that the target has named instead of the expected one, and since when. */
     private record Doubt(Uuid id, long sinceNanos) {}
 
     /** Makes partitions of the target ready. */
@@ -79,15 +82,15 @@ public final class TargetPartitions {
             return Map.of();
         }
 
-        /** What is known of the topic on the target may be wrong. */
+        /** Drops what is known of the topic on the target, because it may be wrong. */
         void forget(String topic);
 
-        /** The id of a topic of the target that is ready; zero if unknown. */
+        /** Returns the id of a topic of the target that is ready; zero if unknown. */
         default Uuid idOf(String topic) {
             return Uuid.ZERO_UUID;
         }
 
-        /** Whether the target must have the topic, and lacked it when it was asked last. */
+        /** Whether the target must have the topic but lacked it when it was last asked. */
         default boolean isLost(String topic) {
             return false;
         }
@@ -97,8 +100,8 @@ public final class TargetPartitions {
     }
 
     /**
-     * @param onFailure told what cannot be mended by trying again
-     * @param refused told of topics that the target does not take because of their names
+     * @param onFailure notified of failures that a retry cannot fix
+     * @param refused notified of topics that the target refuses because of their names
      * @param copied knows where the copies are
      * @param executor of one thread
      * @param nanoTime as {@link System#nanoTime}
@@ -119,12 +122,12 @@ public final class TargetPartitions {
         this.lookedNanos = nanoTime.getAsLong();
     }
 
-    /** Has this called, by the executor's thread, with topics of the source before partitions of them become ready. */
+    /** Makes the executor's thread call this with source topics before partitions of them become ready. */
     public void callBeforeReady(Consumer<Set<String>> listener) {
         beforeReady = listener;
     }
 
-    /** Has these partitions made ready; does not wait for that. */
+    /** Requests that these partitions be made ready; does not wait for it. */
     public void prepare(Collection<TopicPartition> partitions) {
         partitions.stream().filter(partition -> !ready.contains(partition)).forEach(wanted::add);
         executor.execute(this::prepareWanted);
@@ -134,14 +137,14 @@ public final class TargetPartitions {
         return ready.contains(partition);
     }
 
-    /** Topics of the source that are copied, or are to be. */
+    /** Returns the topics of the source that are or will be copied. */
     public Set<String> topics() {
         Set<String> topics = Clusters.topics(wanted);
-        topics.addAll(Clusters.topics(ready)); // after the others, which move to these
+        topics.addAll(Clusters.topics(ready)); // read last, because partitions move from the other sets to this one
         return topics;
     }
 
-    /** The target lacks the partition, or its producer does not find it: it has to be made ready again. */
+    /** The target lacks the partition, or its producer does not find it, so it must be made ready again. */
     public void onMissing(TopicPartition partition) {
         if (ready.remove(partition)) {
             preparation.forget(partition.topic());
@@ -149,7 +152,9 @@ public final class TargetPartitions {
         }
     }
 
-    /** Those of which the target has lost the copy, with the ids of the topics that it has instead; zero for none. */
+    /**
+     * Returns the partitions whose copy the target has lost, with the ids of the topics it has instead; zero for none.
+     */
     public Map<TopicPartition, Uuid> lost(Collection<TopicPartition> partitions) {
         if (lost.isEmpty()) {
             return Map.of();
@@ -159,7 +164,7 @@ public final class TargetPartitions {
         return found;
     }
 
-    /** Nothing more is sent to these partitions. */
+    /** Forgets these partitions: nothing more is sent to them. */
     public void forget(Collection<TopicPartition> partitions) {
         partitions.forEach(partition -> {
             wanted.remove(partition);
@@ -169,12 +174,14 @@ public final class TargetPartitions {
         copied.forget(partitions);
     }
 
-    /** Why the topic could not be made ready, or null. */
+    /** Returns why the topic could not be made ready, or null. */
     String problemOrNull(String topic) {
         return problems.get(topic);
     }
 
-    /** Tries all that is wanted, a topic that fails once. To be called by the executor's thread, about once a second. */
+    /**
+     * Tries everything that is wanted, a failing topic only once. The executor's thread calls it about once a second.
+     */
     public void prepareWanted() {
         Set<TopicPartition> due = due(nanoTime.getAsLong());
         if (due.isEmpty()) {
@@ -245,7 +252,7 @@ public final class TargetPartitions {
         }
     }
 
-    // ---- copies that are lost ----
+    // ---- lost copies ----
 
     /** Whether something of a topic was copied, so that the target must have it. */
     public boolean isCopied(String topic) {
@@ -265,7 +272,7 @@ public final class TargetPartitions {
         Doubt doubt = doubts.get(topic);
         if (doubt == null || !doubt.id.equals(now) || nanos - doubt.sinceNanos > LOOK_NANOS) {
             doubts.put(topic, new Doubt(now, nanos));
-            preparation.forget(topic); // It is asked again, since a broker may lag.
+            preparation.forget(topic); // The target is asked again, because a broker may lag.
         } else if (nanos - doubt.sinceNanos < LAG_NANOS) {
             preparation.forget(topic);
         } else {
@@ -290,7 +297,7 @@ public final class TargetPartitions {
         }
     }
 
-    /** Looks at intervals whether the target still has the topics with the copies. To be called by the executor's thread. */
+    /** Checks at intervals that the target still has the topics with the copies. The executor's thread calls it. */
     public void lookIfDue() {
         long now = nanoTime.getAsLong();
         if (now - lookedNanos < LOOK_NANOS || ready.isEmpty()) {

@@ -28,12 +28,12 @@ import org.slf4j.LoggerFactory;
  * partitions to a topic that has fewer than the source. Leaves the settings of an existing topic to {@link ClusterSync}, and warns
  * if they make its records differ from the source's.
  *
- * <p><b>Threads:</b> one at a time, that of {@link TargetPartitions}; any may call {@link #forget}.
- * <p><b>Ordering:</b> that of Caffeine, which publishes what it is given to all threads.
+ * <p><b>Threads:</b> one at a time, that of {@link TargetPartitions}; any thread may call {@link #forget}.
+ * <p><b>Ordering:</b> Caffeine publishes the cached values to all threads.
  */
 public final class TargetTopics implements TargetPartitions.Preparation {
     private static final Logger LOG = LoggerFactory.getLogger(TargetTopics.class);
-    /** Limited, so that a topic that a user deletes is created again at the next assignment. */
+    /** The time is limited so that a topic deleted by a user is created again at the next assignment. */
     private static final Duration CACHE_TIME = Duration.ofMinutes(1);
 
     private static final long REPORT_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -48,7 +48,7 @@ public final class TargetTopics implements TargetPartitions.Preparation {
     private final Set<String> lost = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param ownSettings names of settings that are the target's own
+     * @param ownSettings names of settings that the target keeps as they are
      * @param isCopied whether the target must have a topic, so that it is not created
      */
     public TargetTopics(Admin source, CopiesOnTarget copies, Set<String> ownSettings, Predicate<String> isCopied) {
@@ -59,7 +59,7 @@ public final class TargetTopics implements TargetPartitions.Preparation {
         this.comparison = new TopicComparison(source, copies);
     }
 
-    /** Asks some hundred topics at a time, and tells from time to time how far it is. */
+    /** Asks about some hundred topics at a time and logs its progress from time to time. */
     @Override
     public Map<String, MirrorException> prepare(Collection<String> topics) {
         TreeSet<String> unknown = new TreeSet<>(topics);
@@ -122,7 +122,7 @@ public final class TargetTopics implements TargetPartitions.Preparation {
             failures.putAll(preparation.failures());
             created += preparation.created().size();
             done += batch.size();
-            if (preparation.isUnavailable()) { // The others would only wait for as long as these.
+            if (preparation.isUnavailable()) { // The others would only wait just as long.
                 MirrorException failure =
                         preparation.failures().values().iterator().next();
                 topics.stream().skip(done).forEach(topic -> failures.put(topic, failure));

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches for partitions of which the target takes nothing although records wait. Says so once and then once a minute,
- * says when all go on, and ends the mirror when one has waited longer than it may. A partition that waits for its turn on a
- * slow link is none of them.
+ * Watches for partitions for which the target accepts nothing although records wait. Logs this once and then once a
+ * minute, logs when all advance again, and ends the mirror when a partition has waited longer than allowed. A partition
+ * that waits for its turn on a slow link does not count.
  *
  * <p><b>Threads:</b> any member of the group reports; one timer looks.
  * <p><b>Ordering:</b> reports are immutable maps in a concurrent map; {@code isTold} and {@code problem} are written by the timer. Only the
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class TargetWatch {
     private static final Logger LOG = LoggerFactory.getLogger(TargetWatch.class);
-    /** Longer than most elections of a leader take. */
+    /** A partition counts as stalled after a time longer than most leader elections take. */
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final long REPEAT_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -51,20 +51,20 @@ public final class TargetWatch {
     private long stalledSinceNanos;
 
     /**
-     * What was found out when it was told last.
+     * The diagnosis that was logged last.
      *
      * @param text empty if there is none
      */
     public record Problem(Set<TopicPartition> partitions, String text) {}
 
-    /** The target has taken nothing after this source offset since then. */
+    /** The target has accepted nothing after this source offset since this time. */
     private record Wait(long position, long sinceNanos) {}
 
     /**
-     * @param findCause says what is the matter with these partitions; may block for some seconds
-     * @param isRefused whether a topic is not mirrored because of its name, so that nothing of it is expected
+     * @param findCause finds why these partitions stall; may block for some seconds
+     * @param isRefused whether a topic is not mirrored because of its name, so that nothing is expected of it
      * @param limit how long a partition may wait
-     * @param onTooLong is told if one waits longer
+     * @param onTooLong notified if one waits longer
      * @param counters of all partitions
      */
     public TargetWatch(
@@ -90,17 +90,17 @@ public final class TargetWatch {
         reports.put(member, Map.copyOf(waiting));
     }
 
-    /** Whether the mirror has said that it waits, and not yet that it goes on. */
+    /** Whether the mirror has logged that it waits, and not yet that it continues. */
     public boolean isWaiting() {
         return isTold;
     }
 
-    /** What the mirror has said that it waits for; at most a minute old. */
+    /** Returns the problem that the mirror logged last; at most a minute old. */
     public Problem problem() {
         return problem;
     }
 
-    /** Looks at the reports. To be called about once a second. */
+    /** Checks the reports. Call it about once a second. */
     public void look(long nowNanos) {
         updateWaits(nowNanos);
         pace.look(counters.get(), nowNanos);
@@ -149,7 +149,7 @@ public final class TargetWatch {
         });
     }
 
-    /** How long each partition has waited that has waited for long, in nanoseconds. */
+    /** Returns how many nanoseconds each stalled partition has waited. */
     private Map<TopicPartition, Long> stalled(long nowNanos) {
         long least = Math.min(QUIET_NANOS, limit.toNanos());
         Map<TopicPartition, Long> stalled = new HashMap<>();

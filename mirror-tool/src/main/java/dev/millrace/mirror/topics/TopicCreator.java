@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Creates topics on the target with settings of the source. A target that is older or has no remote storage refuses
- * some of them. The topic is then created without these, unless they decide which records the target deletes.
+ * some of them. The topic is then created without those, unless they decide which records the target deletes.
  *
  * <p><b>Threads:</b> any.
  */
@@ -29,7 +29,9 @@ public final class TopicCreator {
     private static final String DEFAULT_REPLICATION = "default.replication.factor";
 
     private final Admin target;
-    /** The target's default, if it is too old to be asked for a topic without a number of replicas (before Kafka 2.4). */
+    /**
+     * The target's default; used only if the target (before Kafka 2.4) requires a number of replicas for each topic.
+     */
     private volatile Optional<Short> replication = Optional.empty();
 
     public TopicCreator(Admin target) {
@@ -61,7 +63,7 @@ public final class TopicCreator {
     }
 
     /**
-     * Those of the settings with which the target would create the topic. Creates nothing.
+     * Returns those of the settings with which the target would create the topic. Creates nothing.
      *
      * @throws ExecutionException as {@link #create}
      * @throws MirrorException as {@link #create}
@@ -83,8 +85,8 @@ public final class TopicCreator {
     }
 
     /**
-     * All settings that the topic would have, with the defaults of the target's brokers; empty if the target does not tell
-     * them. Creates nothing.
+     * Returns all settings that the topic would have, with the defaults of the target's brokers; empty if the target
+     * does not tell them. Creates nothing.
      */
     public Optional<Config> findSettings(String topic, int partitions, Map<String, String> settings) {
         NewTopic wanted = new NewTopic(topic, Optional.of(partitions), replication).configs(settings);

@@ -17,15 +17,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which batches the topics of the target take as they are. This saves work and is not needed for safety: a batch that the
- * target finds too large is split, and one in another codec is compressed again by the broker.
+ * Knows which batches the topics of the target accept unchanged. This saves work and is not needed for safety: a batch
+ * that the target finds too large is split, and one in another codec is compressed again by the broker.
  *
  * <p><b>Threads:</b> any; several may wait for one answer.
  */
 public final class TopicLimits {
     private static final Logger LOG = LoggerFactory.getLogger(TopicLimits.class);
     private static final Duration CACHE_TIME = Duration.ofMinutes(10);
-    /** In the order of their ids in the record format. */
+    /** The codecs in the order of their ids in the record format. */
     private static final List<String> CODECS = List.of("uncompressed", "gzip", "snappy", "lz4", "zstd");
 
     private final Admin target;
@@ -35,7 +35,7 @@ public final class TopicLimits {
             Caffeine.newBuilder().expireAfterWrite(CACHE_TIME).build(this::read);
 
     /**
-     * @param maxBatchBytes what the producer sends at once
+     * @param maxBatchBytes the largest batch that the producer sends
      * @param compression the producer's {@code compression.type}, if the user has set it
      */
     public TopicLimits(Admin target, int maxBatchBytes, Optional<String> compression) {
@@ -44,7 +44,9 @@ public final class TopicLimits {
         this.compression = compression;
     }
 
-    /** Asks the target for many topics in few requests, so that {@link #of} need not. Blocks until it has answered. */
+    /**
+     * Asks the target about many topics in few requests, so that {@link #of} need not. Blocks until it has answered.
+     */
     public void prepare(Collection<String> topics) {
         List<String> unknown = topics.stream()
                 .filter(topic -> limits.getIfPresent(topic) == null)
@@ -60,7 +62,7 @@ public final class TopicLimits {
         }
     }
 
-    /** Blocks while it asks the target. */
+    /** Returns the limits of a topic. Blocks while it asks the target. */
     public TargetLimits of(String topic) {
         return limits.get(topic);
     }
@@ -79,7 +81,7 @@ public final class TopicLimits {
 
     TargetLimits limits(Config topic) {
         int codec = Clusters.setting(topic, TopicConfig.COMPRESSION_TYPE_CONFIG)
-                .map(CODECS::indexOf) // -1: that of the producer
+                .map(CODECS::indexOf) // -1: the topic keeps the producer's codec
                 .orElse(TargetLimits.ANY_CODEC);
         int largest = Clusters.setting(topic, TopicConfig.MAX_MESSAGE_BYTES_CONFIG)
                 .map(Integer::parseInt)
@@ -87,7 +89,7 @@ public final class TopicLimits {
         return new TargetLimits(codec, Math.min(largest, maxBatchBytes), openedCodec(codec));
     }
 
-    /** That of the producer, if it was told one; then of the topic. */
+    /** Returns the producer's codec if one is configured, otherwise the topic's. */
     private int openedCodec(int ofTopic) {
         return compression
                 .map(name -> name.equals("none") ? 0 : CODECS.indexOf(name))

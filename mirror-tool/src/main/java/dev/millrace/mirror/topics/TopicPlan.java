@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param partitions of the source
  * @param onTarget partitions of the target; 0 if the topic is to be created
- * @param records offsets that the source holds, so this many records at most
+ * @param records offsets that the source holds, which bounds the number of records
  * @param toMirror those of them that are after the mirror's position
  * @param notes what an operator should know, each a sentence without its full stop
  * @param isPossible whether the mirror can do it
@@ -25,7 +25,7 @@ public record TopicPlan(
         return new TopicPlan(topic, 0, 0, 0, 0, List.of(why), false);
     }
 
-    /** What would change on the target. */
+    /** Describes the change to the target. */
     public String change() {
         if (onTarget == 0) {
             return "create, " + Words.count(partitions, "partition");

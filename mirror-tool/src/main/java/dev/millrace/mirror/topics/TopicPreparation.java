@@ -44,15 +44,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes some topics ready on the target, as many as a request may have: creates those that are missing, adds partitions,
- * and waits for leaders. A topic that fails does not keep the others from being made ready. Topics are named as on the
- * source, unless the target is asked or told.
+ * Makes topics ready on the target, at most as many as one request may name: creates those that are missing, adds
+ * partitions, and waits for leaders. A topic that fails does not hold up the others. Topics have their source names
+ * here, except in requests to the target.
  *
- * <p><b>Threads:</b> one, for one use.
+ * <p><b>Threads:</b> one; an object is used once.
  */
 final class TopicPreparation {
     private static final Logger LOG = LoggerFactory.getLogger(TopicPreparation.class);
-    /** More than these are only counted. */
+    /** Above this number, topics are counted rather than named. */
     private static final int TOLD_ONE_BY_ONE = 20;
 
     private final Admin source;
@@ -74,7 +74,7 @@ final class TopicPreparation {
     record Ready(int partitions, Uuid id) {}
 
     /**
-     * @param ownSettings names of settings that are the target's own
+     * @param ownSettings names of settings that the target keeps as they are
      * @param isCopied whether the target must have a topic, so that it is not created
      */
     TopicPreparation(Admin source, CopiesOnTarget copies, Set<String> ownSettings, Predicate<String> isCopied) {
@@ -89,17 +89,17 @@ final class TopicPreparation {
         return ready;
     }
 
-    /** Those that the target must have, and lacks. */
+    /** Returns the topics that the target must have but lacks. */
     Set<String> lost() {
         return lost;
     }
 
-    /** Why each of the others is not ready, except for those that are lost, and those that the source lacks. */
+    /** Returns why other topics are not ready; leaves out lost topics and topics that the source lacks. */
     Map<String, MirrorException> failures() {
         return failures;
     }
 
-    /** Whether nothing could be done for now: a cluster does not answer. */
+    /** Whether nothing can be done for now because a cluster does not answer. */
     boolean isUnavailable() {
         return ready.isEmpty()
                 && lost.isEmpty()
@@ -111,7 +111,9 @@ final class TopicPreparation {
         return created;
     }
 
-    /** Blocks for as long as the clusters take to answer, up to the time-outs of their clients. */
+    /**
+     * Makes the topics ready. Blocks for as long as the clusters take to answer, up to the time-outs of their clients.
+     */
     void run(Collection<String> topics) {
         Map<String, Integer> wanted = countPartitions(source, topics, topic -> topic);
         Map<String, Integer> present = countPartitions(target, wanted.keySet(), names::onTarget);
@@ -143,7 +145,7 @@ final class TopicPreparation {
         });
     }
 
-    /** Of topics that the target has already nothing new can come. */
+    /** Only new topics can close a circle: nothing new can come from topics that the target already has. */
     private void refuseCircles(Map<String, Integer> missing) {
         Map<String, List<String>> origins = new HashMap<>();
         missing.keySet().forEach(topic -> origins.put(topic, names.mayHaveComeRoundFrom(topic)));
@@ -164,7 +166,7 @@ final class TopicPreparation {
         missing.keySet().removeAll(failures.keySet());
     }
 
-    /** A broker that lags may not know a topic yet; whether there is one is for the controller to say. */
+    /** Asks the controller whether a topic exists, since a lagging broker may not know the topic yet. */
     private void confirmLost(Set<String> missing) {
         List<NewTopic> topics = missing.stream()
                 .map(topic -> new NewTopic(names.onTarget(topic), Optional.of(1), Optional.empty()))
@@ -183,14 +185,14 @@ final class TopicPreparation {
                 if (e.getCause() instanceof RetriableException) {
                     fail(topic, e.getCause());
                 } else if (!(e.getCause() instanceof TopicExistsException)) {
-                    lost.add(topic); // it would be refused, but not because there is one
+                    lost.add(topic); // the name would be refused, but not because the topic exists
                 }
             }
         }
     }
 
     /**
-     * Of the topics that the cluster has.
+     * Returns the partition counts of those of the topics that the cluster has.
      *
      * @param name what a topic is called there
      */
@@ -249,7 +251,7 @@ final class TopicPreparation {
         }
     }
 
-    /** Takes the answer to a creation; what was refused because of its form is tried in others. */
+    /** Takes the answer to a creation. Retries in other forms what was refused because of its form. */
     private Map<String, String> create(String topic, KafkaFuture<Void> answer, int partitions, Config settings)
             throws ExecutionException {
         Map<String, String> wanted = TopicSettings.toCopy(settings, ownSettings);
@@ -328,8 +330,8 @@ final class TopicPreparation {
     }
 
     /**
-     * A producer that may write to no topic gets no id, and then nothing is sent that the target could refuse. Learns the
-     * ids of the topics, too.
+     * Checks that the mirror may write to the topics, and learns their ids. A producer that may write to no topic gets
+     * no producer id, and then nothing is sent that the target could refuse.
      */
     private void requireWritable(Collection<String> topics) {
         if (topics.isEmpty()) {
@@ -352,14 +354,14 @@ final class TopicPreparation {
                                     "The mirror may not write to topic " + name + " on the target; allow Write there"));
                 }
             } catch (ExecutionException e) {
-                LOG.debug("Cannot be asked whether the mirror may write to {}", name, e.getCause()); // it is seen later
+                LOG.debug("Cannot be asked whether the mirror may write to {}", name, e.getCause()); // fails later
             }
         });
     }
 
     /**
-     * A leader that is not ready may refuse a producer's first batch and accept the second, and then the stock
-     * producer's idempotence fails (KAFKA-15591).
+     * Waits for leaders. A leader that is not ready may refuse a producer's first batch and accept the second, and then
+     * the stock producer's idempotence fails (KAFKA-15591).
      */
     private void awaitLeaders(Map<String, Integer> counts) {
         Map<TopicPartition, OffsetSpec> ends = new HashMap<>();

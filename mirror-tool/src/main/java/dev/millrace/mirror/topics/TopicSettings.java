@@ -13,7 +13,7 @@ import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.record.TimestampType;
 
-/** Which settings of a source topic its copy gets, and which of them it must have. */
+/** Decides which settings of a source topic its copy gets, and which of them it must have. */
 public final class TopicSettings {
     private static final Set<String> LEFT_TO_THE_TARGET = Set.of(
             // These contain ids of source brokers.
@@ -36,9 +36,9 @@ public final class TopicSettings {
     private TopicSettings() {}
 
     /**
-     * Settings of the topic itself, not of its brokers, that make sense in another cluster; in order of names.
+     * Returns the settings of the topic itself, not of its brokers, that make sense in another cluster, sorted by name.
      *
-     * @param excluded names of further settings that are the target's own
+     * @param excluded names of further settings that the target keeps as they are
      */
     public static Map<String, String> toCopy(Config source, Set<String> excluded) {
         Map<String, String> settings = new TreeMap<>();
@@ -48,7 +48,7 @@ public final class TopicSettings {
         return settings;
     }
 
-    /** The other settings of the topic itself; in order of names. */
+    /** Returns the other settings of the topic itself, sorted by name. */
     public static Map<String, String> toLeave(Config source, Set<String> excluded) {
         Map<String, String> settings = new TreeMap<>();
         setOnTopic(source)
@@ -61,12 +61,12 @@ public final class TopicSettings {
         return LEFT_TO_THE_TARGET.contains(setting.name()) || excluded.contains(setting.name());
     }
 
-    /** Whether the target would delete other records than the source without this setting. */
+    /** Whether the target would delete different records than the source without this setting. */
     static boolean isIndispensable(String name) {
         return INDISPENSABLE.contains(name);
     }
 
-    /** The policies in force, set on the topic or by default on its brokers. */
+    /** Returns the cleanup policies in force, set on the topic or by default on its brokers. */
     public static Set<String> cleanupPolicies(Config topic) {
         return Clusters.setting(topic, TopicConfig.CLEANUP_POLICY_CONFIG).stream()
                 .flatMap(policies -> Stream.of(policies.split(",")))
@@ -75,14 +75,14 @@ public final class TopicSettings {
                 .collect(Collectors.toUnmodifiableSet());
     }
 
-    /** Whether the brokers replace the timestamps of the topic's records by the time of their writing. */
+    /** Whether the brokers replace the timestamps of the topic's records with the time of writing. */
     public static boolean isStampedByBroker(Config topic) {
         return Clusters.setting(topic, TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG)
                 .filter(TimestampType.LOG_APPEND_TIME.toString()::equals)
                 .isPresent();
     }
 
-    /** What makes the records of a topic that both clusters have differ; each a phrase. */
+    /** Returns what makes the records of a topic differ on the two clusters, each item a phrase. */
     public static List<String> differences(Config source, Config target) {
         List<String> differences = new ArrayList<>();
         if (!cleanupPolicies(source).equals(cleanupPolicies(target))) {

@@ -3,14 +3,14 @@ package dev.millrace.mirror.verify;
 import java.util.OptionalLong;
 
 /**
- * Finds which records of the target are copies of which of the source, in order and in one pass, where records may be
- * missing, added, changed or moved on the way.
+ * Matches records of the target to those of the source, in order and in one pass, although records may be missing,
+ * added, changed or moved.
  *
- * <p>While the next records of both sides are equal they are dropped. Where they differ, both sides are read ahead until
- * a run of equal records is found, the nearest one; what is before it on either side is a gap, and goes to
- * {@link FoundFaults}. The farther away a run is, the longer it must be, because records may be equal by chance. A run
- * that is not within {@link Sizes#large} records of both sides is searched once more from either side to its end: so
- * far may records be missing, or doubled, in one piece.
+ * <p>While the next records of both sides are equal, they are dropped. Where they differ, both sides are read ahead
+ * until the nearest run of equal records is found; what is before it on either side is a gap and goes to {@link
+ * FoundFaults}. The farther away a run is, the longer it must be, because records may be equal by chance. If no run is
+ * within {@link Sizes#large} records of both sides, each side is searched once more to its end, because a single piece
+ * of that length may be missing or doubled.
  *
  * <p><b>Threads:</b> one.
  */
@@ -23,10 +23,10 @@ final class Alignment {
     /**
      * How many records are read ahead.
      *
-     * @param step while nothing differs
-     * @param small at the first look, for a run of 2
-     * @param medium at the second, for a run of 4
-     * @param large at the last, for a run of 8; bounds the memory
+     * @param step records read ahead while nothing differs
+     * @param small records read ahead in the first search, for a run of 2
+     * @param medium records read ahead in the second search, for a run of 4
+     * @param large records read ahead in the last search, for a run of 8; bounds the memory
      */
     record Sizes(int step, int small, int medium, int large) {
         static final Sizes DEFAULT = new Sizes(1_000, 256, 4_096, 65_536);
@@ -43,8 +43,8 @@ final class Alignment {
     private boolean isFarSearchUseful = true;
 
     /**
-     * @param copiedUpTo the source offset before which the target must have all; where it ends earlier, what the source
-     *     has after it is not read
+     * @param copiedUpTo the source offset before which the target must have everything; if the target ends earlier, the
+     *     source is not read beyond this offset
      */
     Alignment(RecordStream source, RecordStream target, FoundFaults faults, long copiedUpTo, Sizes sizes) {
         this.source = source;
@@ -54,7 +54,7 @@ final class Alignment {
         this.sizes = sizes;
     }
 
-    /** Compares all. Blocks while records arrive. */
+    /** Compares everything. Blocks while records arrive. */
     void run() {
         while (true) {
             source.fill(here, sizes.step);
@@ -89,7 +89,7 @@ final class Alignment {
         return equal;
     }
 
-    /** Finds where the two sides go on together. */
+    /** Finds where the two sides match again. */
     private void closeGap() {
         if (isClosed(sizes.small, SHORT_RUN)
                 || isClosed(sizes.medium, RUN)
@@ -99,7 +99,8 @@ final class Alignment {
             return;
         }
         isFarSearchUseful = false;
-        // Nothing in common. What is after the copied part of the source may be copied later, if the target ends here.
+        // Nothing in common. If the target ends here, records after the copied part of the source may still be copied
+        // later.
         boolean isEndOfTarget = target.isAtEnd();
         giveUp(isEndOfTarget ? copiedIn(here) : halfOf(here), isEndOfTarget ? there.size() : halfOf(there));
     }
@@ -130,7 +131,7 @@ final class Alignment {
         return true;
     }
 
-    /** Reads both sides to their ends, for a run that the other side has next. */
+    /** Reads both sides to their ends, in search of a run that comes next on the other side. */
     private boolean isClosedFarAway() {
         FarSearch search = new FarSearch(sizes.large, LONG_RUN);
         FarSearch.Found found = search.find(source, here, target, there);
@@ -158,13 +159,13 @@ final class Alignment {
         }
     }
 
-    /** Hands the first records of each side over as a gap: the nearest equal ones come after them. */
+    /** Reports the first records of each side as a gap; the nearest equal records come after them. */
     private void giveUp(int ofSource, int ofTarget) {
         new GapAlignment(here, ofSource, there, ofTarget).report(faults);
         drop(ofSource, ofTarget);
     }
 
-    /** The target has ended: what else must be there is missing. */
+    /** The target has ended, so whatever else must be there is missing. */
     private void giveUpCopied() {
         while (copiedIn(here) > 0) {
             giveUp(copiedIn(here), 0);

@@ -4,7 +4,7 @@ import dev.millrace.mirror.text.Words;
 import java.util.Locale;
 
 /**
- * Records next to each other with the same fault.
+ * Adjacent records with the same fault.
  *
  * @param source offsets of the source; none for those that are only on the target
  * @param target offsets of the target; none for those that are only on the source
@@ -33,7 +33,7 @@ public record Difference(Fault fault, int partition, long records, Offsets sourc
         }
     }
 
-    /** In words, such as {@code partition 2: 3 records missing, source offsets 7 to 9}. */
+    /** Describes the difference, such as {@code partition 2: 3 records missing, source offsets 7 to 9}. */
     public String describe() {
         return "partition " + partition + ": " + Words.count(records, "record") + " " + fault
                 + (source.isNone() ? "" : source.describe("source"))

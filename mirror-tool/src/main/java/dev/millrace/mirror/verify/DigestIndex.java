@@ -2,16 +2,16 @@ package dev.millrace.mirror.verify;
 
 import java.util.Arrays;
 
-/** Where in a window a digest is. The window must not change while its index is in use. */
+/** Finds the places of a digest in a window. The window must not change while its index is in use. */
 final class DigestIndex {
     private static final int NONE = -1;
-    /** So many places of one digest are looked at: more only where very many records are equal in everything. */
+    /** Checks at most this many places of one digest; only very many fully equal records need more. */
     private static final int MOST_PLACES = 64;
 
     private final RecordWindow window;
-    /** By slot: the first place of the digests of this slot. */
+    /** The first place of each slot's digests, by slot. */
     private final int[] first;
-    /** By place: the next one of the same slot. */
+    /** The next place of the same slot, by place. */
     private final int[] next;
 
     DigestIndex(RecordWindow window) {
@@ -27,8 +27,8 @@ final class DigestIndex {
     }
 
     /**
-     * The first place below {@code limit} from which {@code needed} records are those of the other window from
-     * {@code from} on, or all that are left of a side that has ended; −1 if there is none.
+     * Returns the first place below {@code limit} from which {@code needed} records, or all that are left of a side
+     * that has ended, equal those of the other window from {@code from} on; −1 if there is none.
      */
     int findRun(RecordWindow other, int from, boolean isOtherAtEnd, boolean isThisAtEnd, int needed, int limit) {
         int looks = MOST_PLACES;
@@ -52,7 +52,7 @@ final class DigestIndex {
         return NONE;
     }
 
-    /** Digests are well mixed, so their low bits are good enough. */
+    /** Returns the digest's slot. Digests are well mixed, so their low bits suffice. */
     private int slot(long digest) {
         return (int) digest & first.length - 1;
     }

@@ -1,15 +1,16 @@
 package dev.millrace.mirror.verify;
 
 /**
- * Searches the rest of either side for a run that the other side has next: after many records that only one side has, in
- * one piece. Reads both sides at the same pace, so the effort is that of the distance. The caller seeks back.
+ * Searches the rest of either side for a run that comes next on the other side, after many consecutive records that
+ * only one side has. Reads both sides at the same pace, so the effort is proportional to the distance. The caller seeks
+ * back.
  */
 final class FarSearch {
     private final int chunk;
     private final int needed;
 
     /**
-     * @param chunk records that are read of a side before it is the other's turn
+     * @param chunk records read from one side before the other's turn
      * @param needed equal records in a row
      */
     FarSearch(int chunk, int needed) {
@@ -17,11 +18,11 @@ final class FarSearch {
         this.needed = needed;
     }
 
-    /** How many records are before the run on each side. */
+    /** The number of records before the run on each side. */
     record Found(long sourceRecords, long targetRecords) {}
 
     /**
-     * Searches after the windows. Null if there is no such run.
+     * Searches after the windows. Returns null if there is no such run.
      *
      * @param here the next records of the source; does not change
      * @param there those of the target; does not change
@@ -57,14 +58,14 @@ final class FarSearch {
             this.isWantedAtEnd = isWantedAtEnd;
         }
 
-        /** Reads on, and returns the place of the run in the wanted window if it is there; else −1. */
+        /** Reads on and returns the place of the run in the wanted window if it is there; else −1. */
         int findNext() {
             if (isEnded) {
                 return -1;
             }
             stream.fill(ahead, chunk);
             isEnded = stream.isAtEnd();
-            // The last ones are looked at again together with those that follow.
+            // The last records are checked again together with those that follow.
             int searched = isEnded ? ahead.size() : Math.max(0, ahead.size() - needed);
             for (int i = 0; i < searched; i++) {
                 int place = wanted.findRun(ahead, i, isEnded, isWantedAtEnd, needed, Integer.MAX_VALUE);

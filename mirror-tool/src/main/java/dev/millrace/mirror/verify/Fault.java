@@ -2,15 +2,15 @@ package dev.millrace.mirror.verify;
 
 /** How records of the target differ from those of the source. */
 public enum Fault {
-    /** Of the source, and not on the target. */
+    /** A record of the source that is not on the target. */
     MISSING("missing"),
-    /** Of the target, and not on the source. */
+    /** A record of the target that is not on the source. */
     EXTRA("extra"),
     /** A further copy of a record. */
     DOUBLED("doubled"),
-    /** A copy, at another place among the copies. */
+    /** A copy at a different place among the copies. */
     OUT_OF_ORDER("out of order"),
-    /** At the place of a record of the source, with another content. */
+    /** A record at the place of a source record but with different content. */
     DIFFERENT("different");
 
     private final String words;

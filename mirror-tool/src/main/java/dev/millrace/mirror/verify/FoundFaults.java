@@ -9,12 +9,13 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * Tells what the records are that have no equal one at their place on the other side. One that is elsewhere on the other
- * side is out of order; one of the target that equals an earlier copy is doubled. What is left in a gap is different as
- * far as both sides have records there, else missing or extra.
+ * Classifies records that have no equal one at their place on the other side. A record that is elsewhere on the other
+ * side is out of order; a target record equal to an earlier copy is doubled. What is left in a gap is different as far
+ * as both sides have records there, and otherwise missing or extra.
  *
- * <p>Bounded: a doubled record is known from the last {@link #REMEMBERED} copies before it, and a record that is out of
- * order among the last {@link #PENDING} without an equal one. Farther away they count as extra and missing.
+ * <p>The search is bounded: a doubled record is recognised among the last {@link #REMEMBERED} copies before it, and a
+ * record that is out of order among the last {@link #PENDING} unmatched records. Farther away they count as extra and
+ * missing.
  */
 final class FoundFaults {
     static final int REMEMBERED = 1 << 20;
@@ -49,7 +50,7 @@ final class FoundFaults {
 
     /** Unmatched records between two equal ones. */
     static final class Gap {
-        /** How many equal records are before it. */
+        /** The number of equal records before it. */
         private final long place;
 
         private final List<Unmatched> ofSource = new ArrayList<>();
@@ -82,7 +83,7 @@ final class FoundFaults {
         return new Gap(tally.same());
     }
 
-    /** The gap has all its records. */
+    /** The gap is complete. */
     void end(Gap gap) {
         if (gap.size() == 0) {
             return;
@@ -113,7 +114,7 @@ final class FoundFaults {
         }
         recordOrNull.isExplained = true;
         copyOrNull.isExplained = true;
-        // Of a record whose first copy the target may have deleted this is a further one.
+        // If the target may have deleted the record's first copy, this is a further one.
         boolean isFurther = recordOrNull.place == 0 && range.mayTargetLackFirst();
         tally.add(
                 isFurther ? Fault.DOUBLED : Fault.OUT_OF_ORDER,
@@ -132,7 +133,7 @@ final class FoundFaults {
         return copy.isExplained;
     }
 
-    /** Decides about what nothing has explained so far. */
+    /** Classifies what nothing has explained so far. */
     private void close(Gap gap) {
         pending -= gap.size();
         List<Unmatched> here = unexplained(gap.ofSource, ofSource);
@@ -145,7 +146,7 @@ final class FoundFaults {
             }
             if (range.maySourceLackFirst()) {
                 tally.onNotOnSource(there.size());
-                there.forEach(copy -> copied.add(copy.digest)); // A further copy of one of them is doubled, not extra.
+                there.forEach(copy -> copied.add(copy.digest)); // Further copies of these are doubled, not extra.
                 there = List.of();
             }
         }
@@ -165,14 +166,14 @@ final class FoundFaults {
         List<Unmatched> left = new ArrayList<>();
         for (Unmatched record : all) {
             if (!record.isExplained) {
-                takeOrNull(known, record.digest); // the oldest of this digest, which is this one
+                takeOrNull(known, record.digest); // the oldest with this digest is this record
                 left.add(record);
             }
         }
         return left;
     }
 
-    /** The oldest one with this digest, which is no longer known then. */
+    /** Removes and returns the oldest record with this digest, or null. */
     private static Unmatched takeOrNull(Map<Long, Deque<Unmatched>> known, long digest) {
         Deque<Unmatched> records = known.get(digest);
         if (records == null) {
@@ -186,7 +187,7 @@ final class FoundFaults {
     }
 
     /**
-     * All is compared.
+     * Everything has been compared.
      *
      * @param firstNotCopied the first record of the source that need not be on the target yet
      */

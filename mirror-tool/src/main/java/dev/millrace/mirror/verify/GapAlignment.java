@@ -1,20 +1,20 @@
 package dev.millrace.mirror.verify;
 
 /**
- * Finds equal records between the records of a gap, those that form a longest common subsequence, and hands over the
- * rest. A large gap is divided into blocks, each with as large a part of either side.
+ * Finds equal records within a gap, as a longest common subsequence, and reports the rest. A large gap is divided into
+ * blocks with equally large parts of each side.
  *
- * @param ofSource so many of the first records of the source
- * @param ofTarget so many of the first records of the target
+ * @param ofSource the number of the source's first records in the gap
+ * @param ofTarget the number of the target's first records in the gap
  */
 record GapAlignment(RecordWindow here, int ofSource, RecordWindow there, int ofTarget) {
-    /** Of one side of a block. The effort for a block, and 4 bytes each, is its square. */
+    /** The most records per side of a block, whose time, and memory at 4 bytes each, grow with the square. */
     private static final int MOST_IN_BLOCK = 1_000;
 
-    /** Hands the gap over, in parts between equal records. */
+    /** Reports the gap in parts between equal records. */
     void report(FoundFaults faults) {
         int blocks = Math.max(ofSource, ofTarget) / MOST_IN_BLOCK + 1;
-        // If one side has many more, what is common to both is more likely near the run that closes the gap.
+        // If one side has many more records, common ones are more likely near the run that closes the gap.
         int moreHere = blocks == 1 ? 0 : Math.max(0, ofSource - ofTarget - MOST_IN_BLOCK / 2);
         int moreThere = blocks == 1 ? 0 : Math.max(0, ofTarget - ofSource - MOST_IN_BLOCK / 2);
         FoundFaults.Gap first = faults.beginGap();
@@ -55,7 +55,7 @@ record GapAlignment(RecordWindow here, int ofSource, RecordWindow there, int ofT
         faults.end(gap);
     }
 
-    /** How many records are common to what follows each pair of places in the block. */
+    /** Returns how many records are common after each pair of places in the block. */
     private int[][] countCommon(int fromHere, int toHere, int fromThere, int toThere) {
         int[][] common = new int[toHere - fromHere + 1][toThere - fromThere + 1];
         for (int i = toHere - fromHere - 1; i >= 0; i--) {

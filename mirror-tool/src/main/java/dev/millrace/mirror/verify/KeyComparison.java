@@ -10,11 +10,11 @@ import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
- * Compares the last record of each key: all that two clusters have in common that compact when they like. Records
- * without a key are left out, as compaction does.
+ * Compares the last record of each key, which is all that two clusters have in common if each compacts in its own time.
+ * Ignores records without a key, as compaction does.
  *
- * <p>Bounded: if there are more keys than the table may hold, the keys are divided by their checksums, and both sides are
- * read once for each part.
+ * <p>The memory is bounded: if there are more keys than the table may hold, the keys are divided by their checksums,
+ * and both sides are read once for each part.
  *
  * <p><b>Threads:</b> one.
  */
@@ -31,10 +31,10 @@ final class KeyComparison {
 
     /** One side of the partition. */
     interface Log {
-        /** Hands over the records between two offsets. Blocks while they arrive. */
+        /** Passes on the records between two offsets. Blocks while they arrive. */
         void read(long from, long to, Consumer<ConsumerRecord<byte[], byte[]>> handler);
 
-        /** The end of the partition now. */
+        /** Returns the present end of the partition. */
         long presentEnd();
     }
 
@@ -49,7 +49,7 @@ final class KeyComparison {
         }
     }
 
-    /** A key for which the two sides do not agree. */
+    /** A key on which the two sides disagree. */
     private record Doubtful(long sourceDigest, long sourceOffset, long targetDigest, long targetOffset) {}
 
     KeyComparison(
@@ -102,7 +102,7 @@ final class KeyComparison {
         return record.key() != null && part.contains(RecordDigest.ofKey(record.key()));
     }
 
-    /** A record that deletes its key is like none: each side forgets it in its own time. */
+    /** Returns the digest of a record; a tombstone counts as no record, since each side deletes it in its own time. */
     private long digest(ConsumerRecord<byte[], byte[]> record) {
         if (record.value() == null) {
             return KeyTable.NONE;
@@ -121,7 +121,7 @@ final class KeyComparison {
         return smaller;
     }
 
-    /** Keys with a record after the ends: a side may have compacted the ones before it away meanwhile. */
+    /** Returns keys with a record after the ends: a side may meanwhile have compacted their earlier records away. */
     private Set<Long> findChanged(Set<Long> keys) {
         Set<Long> changed = new HashSet<>();
         Consumer<ConsumerRecord<byte[], byte[]>> note = record -> {

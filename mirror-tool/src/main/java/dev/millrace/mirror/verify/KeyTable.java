@@ -3,11 +3,11 @@ package dev.millrace.mirror.verify;
 import java.util.function.LongPredicate;
 
 /**
- * The last record of each key on either side, by the checksum of the key: a hash table without an object for each key.
- * Takes 40 bytes for a slot, and has twice as many slots as keys at most.
+ * The last record of each key on either side, by the checksum of the key, in a hash table without an object for each
+ * key. It takes 40 bytes for a slot and has at most twice as many slots as keys.
  */
 final class KeyTable {
-    /** In place of a record's digest, if the side has no record of the key, or the last one deletes it. */
+    /** Replaces a record's digest if the side has no record of the key, or its last record deletes the key. */
     static final long NONE = 0;
 
     private static final int FIRST_SLOTS = 1_024;
@@ -49,7 +49,7 @@ final class KeyTable {
         }
     }
 
-    /** Forgets the other keys. */
+    /** Removes the other keys. */
     void retain(LongPredicate isKept) {
         rebuild(keys.length, isKept);
     }
@@ -70,9 +70,9 @@ final class KeyTable {
         return slot;
     }
 
-    /** The slot of the key, or the free one for it. */
+    /** Returns the slot of the key, or the free one for it. */
     private int find(long key) {
-        int slot = (int) (key >>> 32) & keys.length - 1; // the upper half: the lower one tells the part of the keys
+        int slot = (int) (key >>> 32) & keys.length - 1; // the lower half selects the part
         while (isUsed[slot] && keys[slot] != key) {
             slot = slot + 1 & keys.length - 1;
         }

@@ -15,7 +15,7 @@ import org.apache.kafka.common.TopicPartition;
  * <p><b>Threads:</b> one.
  */
 final class PartitionComparison implements AutoCloseable {
-    /** How often a comparison begins anew because a cluster has deleted what was to be read next. */
+    /** How often a comparison restarts because a cluster has deleted what was to be read next. */
     private static final int MOST_BEGINNINGS = 5;
 
     private final TopicNames names;
@@ -29,7 +29,7 @@ final class PartitionComparison implements AutoCloseable {
                 .getOrDefault(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed")
                 .toString();
         source = new PartitionReader(PartitionReader.SOURCE, config.consumer(), isolation, onRead);
-        // A mirror with exactly once aborts what it did not commit. All others write in no transaction.
+        // A mirror with exactly once aborts what it did not commit. All others write outside transactions.
         target = new PartitionReader(PartitionReader.TARGET, config.producer(), "read_committed", onRead);
     }
 
@@ -37,7 +37,7 @@ final class PartitionComparison implements AutoCloseable {
      * Compares a partition. Blocks while records arrive.
      *
      * @param isCompacted whether only the last record of each key is compared
-     * @throws org.apache.kafka.common.KafkaException when a cluster does not give the records
+     * @throws org.apache.kafka.common.KafkaException when a cluster does not return the records
      */
     PartitionResult compare(TopicPartition partition, PartitionRange range, boolean isCompacted) {
         PartitionRange left = range;

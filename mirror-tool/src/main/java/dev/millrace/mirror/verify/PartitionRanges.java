@@ -27,9 +27,9 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /**
- * What is to be compared of each partition, asked for in this order: the mirror's positions, then the ends of the target,
- * then those of the source. So the target has all before the positions, and nothing that the source does not have, though
- * the mirror runs.
+ * Determines the range to compare of each partition, in this order: the mirror's positions, the ends of the target, the
+ * ends of the source. So even while the mirror runs, the target has everything before the positions and nothing that
+ * the source lacks.
  */
 final class PartitionRanges {
     /** Within this time a mirror's transaction on the target ends, or times out. */
@@ -50,8 +50,8 @@ final class PartitionRanges {
     }
 
     /**
-     * The ranges of some topics' partitions. Blocks until both clusters have answered, and as long as a transaction is
-     * open on the target, at most 30 s.
+     * Returns the ranges of these topics' partitions. Blocks until both clusters have answered, and while a transaction
+     * is open on the target, at most 30 s.
      *
      * @param topics of the source
      */
@@ -95,8 +95,8 @@ final class PartitionRanges {
         long sourceFrom = start;
         long targetFrom = targetStart;
         if (sample.isPresent()) {
-            // More of the source, for it may have offsets without a record, and the mirror has gone on since its
-            // commit.
+            // More of the source is read, because it may have offsets without a record and the mirror has advanced
+            // since its commit.
             sourceFrom = Math.max(start, copied.orElse(end) - 2 * Math.min(sample.getAsLong(), Long.MAX_VALUE / 2));
             targetFrom = Math.max(targetStart, targetEnd - sample.getAsLong());
         }
@@ -114,7 +114,7 @@ final class PartitionRanges {
                 sourceFrom > 0);
     }
 
-    /** The ends up to which committed records can be read, when no transaction from before the given ends is open. */
+    /** Returns the ends for committed records, once no transaction from before the given ends is open. */
     private Map<TopicPartition, Long> awaitTransactions(Map<TopicPartition, Long> ends) {
         long start = System.nanoTime();
         Map<TopicPartition, Long> readable = new HashMap<>();
@@ -129,7 +129,7 @@ final class PartitionRanges {
         }
     }
 
-    /** As the mirror reads the source. */
+    /** Returns the isolation level with which the mirror reads the source. */
     private IsolationLevel isolation() {
         return "read_uncommitted".equals(config.consumer().get(ConsumerConfig.ISOLATION_LEVEL_CONFIG))
                 ? IsolationLevel.READ_UNCOMMITTED

@@ -33,17 +33,17 @@ final class PartitionReader implements RecordStream, AutoCloseable {
     private final LongConsumer onRead;
     private TopicPartition partition;
     private long end;
-    /** Of what comes after the polled records. The consumer is not asked, because it may not know the partition. */
+    /** The position after the polled records. The consumer is not asked, because it may not know the partition. */
     private long position;
 
     private boolean isWithTimestamps;
     private Iterator<ConsumerRecord<byte[], byte[]>> polled = Collections.emptyIterator();
-    /** The next record, if it has been looked at. */
+    /** The next record, if it has already been peeked at. */
     private ConsumerRecord<byte[], byte[]> nextOrNull;
 
     /**
      * @param role {@link #SOURCE} or {@link #TARGET}
-     * @param onRead gets the number of records that were read
+     * @param onRead receives the number of records that were read
      */
     PartitionReader(String role, Map<String, Object> client, String isolation, LongConsumer onRead) {
         this.role = role;
@@ -58,9 +58,9 @@ final class PartitionReader implements RecordStream, AutoCloseable {
     }
 
     /**
-     * Begins to read.
+     * Starts reading.
      *
-     * @param isWithTimestamps whether timestamps are compared, so that a replaced one is to be told
+     * @param isWithTimestamps whether timestamps are compared, so that a replaced one must be reported
      */
     void open(TopicPartition partition, long from, long to, boolean isWithTimestamps) {
         this.partition = partition;
@@ -70,7 +70,7 @@ final class PartitionReader implements RecordStream, AutoCloseable {
         seek(from);
     }
 
-    /** Where a range begins now, whose first records may have been deleted. */
+    /** Returns where a range begins now; its first records may have been deleted. */
     long startOf(TopicPartition of, long from, long to) {
         if (from == to) {
             return from;
@@ -79,7 +79,7 @@ final class PartitionReader implements RecordStream, AutoCloseable {
                 to, Math.max(from, consumer.beginningOffsets(List.of(of)).get(of)));
     }
 
-    /** The end of a partition now; 0 if the cluster does not have it. */
+    /** Returns the present end of a partition; 0 if the cluster does not have it. */
     long endOf(TopicPartition of) {
         boolean isThere =
                 consumer.partitionsFor(of.topic()).stream().anyMatch(info -> info.partition() == of.partition());
@@ -97,7 +97,7 @@ final class PartitionReader implements RecordStream, AutoCloseable {
     /**
      * Adds records.
      *
-     * @throws TimestampsReplacedException if digests are to be of timestamps, and a record has not its own
+     * @throws TimestampsReplacedException if digests include timestamps and a record no longer has its own
      * @throws org.apache.kafka.clients.consumer.OffsetOutOfRangeException if the cluster has deleted the next record
      */
     @Override
@@ -114,7 +114,7 @@ final class PartitionReader implements RecordStream, AutoCloseable {
         return nextOrNull == null;
     }
 
-    /** The next record. Call it only if this {@link #isAtEnd is not at its end}. */
+    /** Returns the next record. Call it only if this {@link #isAtEnd is not at its end}. */
     ConsumerRecord<byte[], byte[]> next() {
         lookAhead();
         ConsumerRecord<byte[], byte[]> record = nextOrNull;
@@ -125,7 +125,9 @@ final class PartitionReader implements RecordStream, AutoCloseable {
         return record;
     }
 
-    /** The source's own times of writing are kept by the target, but none cannot be. */
+    /**
+     * Whether a timestamp is replaced. The target keeps the source's append times, but it cannot keep a missing one.
+     */
     private boolean isReplaced(ConsumerRecord<byte[], byte[]> record) {
         return role.equals(TARGET) || record.timestampType() == TimestampType.NO_TIMESTAMP_TYPE;
     }
@@ -147,7 +149,7 @@ final class PartitionReader implements RecordStream, AutoCloseable {
             ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
             onRead.accept(records.count());
             long now = consumer.position(partition);
-            boolean isMoved = now > position; // perhaps only over markers of transactions
+            boolean isMoved = now > position; // perhaps only over transaction markers
             position = now;
             if (!records.isEmpty()) {
                 polled = records.iterator();

@@ -9,7 +9,7 @@ import java.util.Map;
  * @param source records of the source that were compared; of a compacted topic, keys
  * @param target records of the target that were compared; of a compacted topic, keys
  * @param same records that are the same and in order
- * @param faults how many records have which fault; a record that is out of order counts once
+ * @param faults how many records have each fault; an out-of-order record counts once
  * @param notOnTarget records of the source that the target has deleted, or that are before what was compared of it
  * @param notOnSource records of the target that the source has deleted, or that are before what was compared of it
  * @param notCopiedYet offsets of the source that the mirror has not copied yet; of a compacted topic, keys

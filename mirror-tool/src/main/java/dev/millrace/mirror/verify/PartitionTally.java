@@ -6,7 +6,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** Counts what is found in a partition, and keeps the first differences, those next to each other as one. */
+/** Counts what is found in a partition and keeps the first differences; adjacent ones are joined. */
 final class PartitionTally {
     static final long NO_OFFSET = -1;
     private static final int FIRST = 10;
@@ -48,18 +48,18 @@ final class PartitionTally {
         target++;
     }
 
-    /** Records of which the fault is told later. */
+    /** Counts records whose fault is determined later. */
     void onUnmatched(long ofSource, long ofTarget) {
         source += ofSource;
         target += ofTarget;
     }
 
-    /** Records that the target has deleted, or is not asked for; no fault. */
+    /** Counts records that the target has deleted or is not asked for; they are no fault. */
     void onNotOnTarget(long records) {
         notOnTarget += records;
     }
 
-    /** Records that the source has deleted, or is not asked for; no fault. */
+    /** Counts records that the source has deleted or is not asked for; they are no fault. */
     void onNotOnSource(long records) {
         notOnSource += records;
     }
@@ -83,7 +83,7 @@ final class PartitionTally {
         run.target = targetOffset == NO_OFFSET ? run.target : run.target.upTo(Difference.Offsets.of(targetOffset));
     }
 
-    /** How many records were the same so far. */
+    /** Returns how many records were the same so far. */
     long same() {
         return same;
     }

@@ -8,19 +8,19 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 
 /**
- * 64-bit checksums of records. Two different records have the same one with a probability of 1 in 2^64; who chooses
- * records so that they do is not kept from it.
+ * 64-bit checksums of records. Two different records have the same checksum with a probability of 1 in 2^64; it does
+ * not protect against records chosen to collide.
  */
 final class RecordDigest {
     private static final VarHandle WORD = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long START = 0x243F_6A88_85A3_08D3L;
     private static final long MULTIPLIER = 0x9FB2_1C65_1E98_DF25L;
-    /** In place of the length of what is null. */
+    /** Stands for the length of a null value. */
     private static final long NULL = -1;
 
     private RecordDigest() {}
 
-    /** Of key, value and headers, and of the timestamp if it counts. */
+    /** Returns the digest of key, value and headers, and of the timestamp if it counts. */
     static long of(ConsumerRecord<byte[], byte[]> record, boolean isWithTimestamp) {
         long digest = isWithTimestamp ? combine(START, record.timestamp()) : START;
         digest = combine(digest, record.key());
@@ -32,7 +32,7 @@ final class RecordDigest {
         return digest;
     }
 
-    /** Of a key that is not null. */
+    /** Returns the digest of a key that is not null. */
     static long ofKey(byte[] key) {
         return combine(START, key);
     }
@@ -53,7 +53,7 @@ final class RecordDigest {
         return combine(next, rest);
     }
 
-    /** All bits of both words count for all bits of the result. */
+    /** Mixes both words so that all of their bits affect all bits of the result. */
     private static long combine(long digest, long word) {
         long mixed = (Long.rotateLeft(digest, 23) ^ word) * MULTIPLIER;
         mixed ^= mixed >>> 29;

@@ -1,13 +1,13 @@
 package dev.millrace.mirror.verify;
 
-/** The records of one side of a partition, from an offset up to an end that does not move. */
+/** The records of one side of a partition, from an offset up to a fixed end. */
 interface RecordStream {
-    /** Adds the next records to the window, until it has so many or the stream ends. Blocks while they arrive. */
+    /** Adds records to the window until it has this many or the stream ends. Blocks while they arrive. */
     void fill(RecordWindow window, int size);
 
     /** Whether all records have been handed out. Blocks while this is not known. */
     boolean isAtEnd();
 
-    /** Goes back: the next record is the first one from this offset on. */
+    /** Seeks so that the next record is the first one from this offset on. */
     void seek(long offset);
 }

@@ -1,6 +1,6 @@
 package dev.millrace.mirror.verify;
 
-/** The next records of one side, each an offset and a digest, in order. Takes 16 bytes for a record. */
+/** The next records of one side in order, each an offset and a digest. Takes 16 bytes for a record. */
 final class RecordWindow {
     private long[] offsets = new long[64];
     private long[] digests = new long[64];
@@ -28,7 +28,7 @@ final class RecordWindow {
         first = 0;
     }
 
-    /** The index counts from the first record. */
+    /** Returns the offset of a record; the index counts from the first record. */
     long offset(int index) {
         return offsets[slot(index)];
     }
@@ -45,7 +45,7 @@ final class RecordWindow {
         return size == 0;
     }
 
-    /** Drops so many of the first records. */
+    /** Drops this many of the first records. */
     void drop(int records) {
         first = slot(records);
         size -= records;

@@ -2,22 +2,20 @@ package dev.millrace.mirror.verify;
 
 import java.util.Arrays;
 
-/** The digests that were added last, so many of them. Takes 24 bytes for each that it may hold. */
+/** Remembers a fixed number of the digests that were added last. Takes 24 bytes for each that it may hold. */
 final class RememberedDigests {
     private static final long NONE = -1;
 
-    /** By number of the addition, modulo the capacity. */
+    /** The digests by addition number, modulo the capacity. */
     private final long[] digests;
-    /** By number of the addition, modulo the capacity: the number of an earlier one of the same slot. */
+    /** The number of the previous addition in the same slot, by addition number, modulo the capacity. */
     private final long[] earlier;
-    /** By slot: the number of the last addition. */
+    /** The number of the last addition, by slot. */
     private final long[] last;
 
     private long added;
 
-    /**
-     * @param capacity is rounded up to a power of two
-     */
+    /** @param capacity the number of digests to hold; rounded up to a power of two */
     RememberedDigests(int capacity) {
         int size = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
         digests = new long[size];
@@ -45,7 +43,7 @@ final class RememberedDigests {
         return false;
     }
 
-    /** Chains lead to earlier additions, so all after one that is not held are not held either. */
+    /** Whether an addition is still held. Chains lead to earlier additions, so after one not held, none is. */
     private boolean isHeld(long number) {
         return number >= 0 && number >= added - digests.length;
     }

@@ -11,24 +11,24 @@ import java.util.function.ToLongFunction;
  *
  * @param name what it is called on the target
  * @param isCompacted whether a cluster compacts it, so that the last record of each key was compared, not each record
- * @param partitions those that could be compared
- * @param problems why others could not be; each a sentence without its full stop
+ * @param partitions results of the partitions that could be compared
+ * @param problems why others could not be compared; each a sentence without its full stop
  */
 public record TopicResult(
         String topic, String name, boolean isCompacted, List<PartitionResult> partitions, List<String> problems) {
     private static final int FIRST = 10;
 
-    /** A number of all partitions. */
+    /** Adds up a number over all partitions. */
     public long sum(ToLongFunction<PartitionResult> number) {
         return partitions.stream().mapToLong(number).sum();
     }
 
-    /** How many records have the fault. */
+    /** Returns how many records have the fault. */
     public long count(Fault fault) {
         return sum(partition -> partition.faults().getOrDefault(fault, 0L));
     }
 
-    /** The records with each fault that there is. */
+    /** Returns the number of records for each fault that occurs. */
     public Map<Fault, Long> faults() {
         Map<Fault, Long> faults = new EnumMap<>(Fault.class);
         for (Fault fault : Fault.values()) {
@@ -39,7 +39,7 @@ public record TopicResult(
         return faults;
     }
 
-    /** The first differences, by partition. */
+    /** Returns the first differences, by partition. */
     public List<Difference> first() {
         return partitions.stream()
                 .sorted(Comparator.comparing(PartitionResult::partition))

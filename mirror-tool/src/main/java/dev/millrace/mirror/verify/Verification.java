@@ -33,11 +33,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares the topics of a mirror's source with their copies, while the mirror runs or not: up to the ends that they have
- * now. Changes nothing.
+ * Compares the topics of a mirror's source with their copies, up to their present ends, whether or not the mirror runs.
+ * Changes nothing.
  *
- * <p><b>Threads:</b> one calls {@link #run}, once. Each worker compares one partition at a time, with consumers of its
- * own; results are in concurrent queues, which the one reads when all workers have ended.
+ * <p><b>Threads:</b> one thread calls {@link #run}, once. Each worker compares one partition at a time with its own
+ * consumers; results are in concurrent queues, which the calling thread reads when all workers have ended.
  */
 public final class Verification {
     private static final Logger LOG = LoggerFactory.getLogger(Verification.class);
@@ -62,7 +62,7 @@ public final class Verification {
     }
 
     /**
-     * Compares. Blocks until all is read, and reports its progress once a second.
+     * Compares. Blocks until everything is read, and reports its progress once a second.
      *
      * @throws MirrorException when a cluster does not answer, both are the same, or no topic matches
      */
@@ -179,7 +179,7 @@ public final class Verification {
         if (config.policies().resume() != ResumeMode.AT_LEAST_ONCE) {
             return Set.of();
         }
-        // What is doubled may be from before the sample of the source.
+        // Doubled records may come from before the sample of the source.
         return sample.isPresent() ? Set.of(Fault.DOUBLED, Fault.EXTRA) : Set.of(Fault.DOUBLED);
     }
 }

@@ -3,10 +3,10 @@ package dev.millrace.mirror.verify;
 /** Sees the progress of a {@link Verification}, in the thread that runs it. */
 public interface VerifyObserver {
     /**
-     * About once a second.
+     * Called about once a second.
      *
      * @param compared partitions that are done
-     * @param records that were read so far, of both clusters together
+     * @param records records read so far, from both clusters together
      */
     void onProgress(int compared, int partitions, long records);
 }

@@ -8,7 +8,7 @@ import java.util.function.ToLongFunction;
 /**
  * What was found in all topics.
  *
- * @param positions of the mirror, before which the target must have all
+ * @param positions positions of the mirror, before which the target must have everything
  * @param allowed faults that the mirror's promises allow
  */
 public record VerifyResult(
@@ -18,17 +18,17 @@ public record VerifyResult(
         return !allowed.containsAll(topic.faults().keySet());
     }
 
-    /** Topics with a fault that is not allowed. */
+    /** Returns the topics with a fault that is not allowed. */
     public List<TopicResult> different() {
         return topics.stream().filter(this::isDifferent).toList();
     }
 
-    /** Topics of which some could not be compared. */
+    /** Returns the topics of which a part could not be compared. */
     public List<TopicResult> unclear() {
         return topics.stream().filter(topic -> !topic.problems().isEmpty()).toList();
     }
 
-    /** A number of all partitions of all topics. */
+    /** Adds up a number over all partitions of all topics. */
     public long sum(ToLongFunction<PartitionResult> number) {
         return topics.stream().mapToLong(topic -> topic.sum(number)).sum();
     }
