@@ -29,6 +29,11 @@ public final class MirrorGroup {
         return PREFIX + "-from-" + sourceId;
     }
 
+    /** Whether this is the name of such a default group, whatever the source of its mirror is. */
+    public static boolean isDefaultNameOnTarget(String group) {
+        return group.startsWith(defaultNameOnTarget(""));
+    }
+
     /** Returns the group in which a mirror with this configuration keeps its progress. */
     public static String of(MirrorConfig config, String sourceId, String targetId) {
         boolean isOnTarget = config.policies().resume() == ResumeMode.EXACTLY_ONCE;

@@ -120,7 +120,9 @@ final class OppositeMirror implements AutoCloseable {
         try {
             for (Map.Entry<String, Set<String>> group :
                     groupsWith(isOurs, cluster).entrySet()) {
-                if (group.getKey().equals(defaultGroup) || hasMarkOfMirrorToSource(cluster, group.getKey())) {
+                boolean isFromElsewhere = MirrorGroup.isDefaultNameOnTarget(group.getKey());
+                if (group.getKey().equals(defaultGroup)
+                        || (!isFromElsewhere && hasMarkOfMirrorToSource(cluster, group.getKey()))) {
                     throw MirrorException.failed("Group " + group.getKey() + " on the " + role
                             + " belongs to a mirror back to"
                             + " the source, of " + group.getValue() + ": each would mirror what the other has written,"
