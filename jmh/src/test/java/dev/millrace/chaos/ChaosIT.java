@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * As short as a run can be with a few faults of each row. What it finds is wrong in the producer, in Kafka or in the
  * ledger, and not to be tried again but understood: {@code testkit/chaos --seed} has the same faults, for longer.
  */
+@Tag("thorough")
 class ChaosIT {
     /**
      * Records begin with a restart of a sole replica that has not answered, transactions with kill -9; both over a network

@@ -8,12 +8,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A run of jcstress on the lock-free protocols, which takes half a minute on two idle cores. {@code jmh/stress} is the long
  * run, in more JVM modes and with the weakened twins that must fail.
  */
+@Tag("thorough")
 class StressIT {
     private static final Path TARGET = Path.of("target").toAbsolutePath();
 

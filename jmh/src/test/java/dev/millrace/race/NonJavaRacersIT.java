@@ -14,12 +14,14 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Needs Go and librdkafka. A racer that cannot be built here is not tested. */
+@Tag("thorough")
 class NonJavaRacersIT {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static StubBroker stub;

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.testkit.cluster.KafkaCluster;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A small version of {@code testkit/soak}. */
+@Tag("thorough")
 class SoakIT {
     @Test
     void shouldLeaveNothingBehind() throws Exception {

@@ -17,10 +17,12 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** {@code mirror plan} between two clusters that do not fit together. */
+@Tag("thorough")
 @Timeout(120)
 class PlanOfEverythingWrongIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -23,6 +23,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import picocli.CommandLine;
 
 /** Mirrors of real clusters whose topics are paused, resumed and throttled by the commands. */
+@Tag("thorough")
 @Timeout(180)
 class TopicControlsIT {
     private static final Duration STOP = Duration.ofSeconds(40);

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Mirrors that fetch by themselves, over connections of every kind, and between clusters that speak an old protocol. */
+@Tag("thorough")
 @Timeout(120)
 class BatchMirrorConnectionsIT {
     private static final Duration STOP = Duration.ofSeconds(40);

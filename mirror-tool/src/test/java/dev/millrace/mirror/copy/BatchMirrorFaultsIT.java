@@ -31,11 +31,13 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Mirrors that fetch by themselves, while brokers of both clusters and the mirrors are killed, and leaders move. */
+@Tag("thorough")
 @Timeout(240)
 class BatchMirrorFaultsIT {
     private static final Duration STOP = Duration.ofSeconds(60);

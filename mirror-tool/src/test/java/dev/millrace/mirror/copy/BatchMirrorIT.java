@@ -24,6 +24,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,6 +75,7 @@ class BatchMirrorIT {
         assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(names = {"AUTO", "RECORDS"})
     void shouldNotGrowWhatTheSourceHasCompressedWhenSmallBatchesAreMerged(CopyMode mode) throws Exception {
@@ -92,6 +94,7 @@ class BatchMirrorIT {
         }
     }
 
+    @Tag("thorough")
     @Test
     void shouldCompressMergedBatchesAsTheProducerIsToldWhenItIsTold() throws Exception {
         String topic = topic("decompressed", Map.of());
@@ -107,6 +110,7 @@ class BatchMirrorIT {
         assertThat(logBytes(clusters.target(), topic)).isGreaterThan(1_000 * 700L);
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)
     void shouldCopyARecordThatIsLargerThanARequestOnlyUntilItIsCompressed(CopyMode mode) throws Exception {
@@ -151,6 +155,7 @@ class BatchMirrorIT {
                 .sum();
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(names = {"BATCHES", "RECORDS"})
     void shouldCopyTopicsOfEveryKindInOneRunAndHaveNoLagBeforeAnOpenTransaction(CopyMode mode) throws Exception {
@@ -172,6 +177,7 @@ class BatchMirrorIT {
         }
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)
     void shouldLoseNothingWhenKilledMidway(CopyMode mode) throws Exception {
@@ -196,6 +202,7 @@ class BatchMirrorIT {
         assertThat(comparison.doubled()).isLessThanOrEqualTo(records - committed);
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)
     void shouldDrainAndCommitOnSigterm(CopyMode mode) throws Exception {
@@ -253,6 +260,7 @@ class BatchMirrorIT {
         assertThat(clusters.compareCommitted(topic)).as("seed %d", seed).matches(Comparison::isExact);
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)
     void shouldCopyWhatTheTargetStoresInAnotherForm(CopyMode mode) throws Exception {
@@ -270,6 +278,7 @@ class BatchMirrorIT {
         assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
     }
 
+    @Tag("thorough")
     @Test
     void shouldStopAtABatchThatCannotBeWrittenAndCommitNothingPastIt() throws Exception {
         String topic = topic("refused", Map.of());

@@ -6,6 +6,7 @@ import dev.millrace.mirror.support.MirrorProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +31,7 @@ class DemoIT {
         }
     }
 
+    @Tag("thorough")
     @Test
     @Timeout(400)
     void shouldPrintAJsonObjectForEachRunOfTheModesThatAreWanted() throws Exception {
@@ -58,6 +60,7 @@ class DemoIT {
         }
     }
 
+    @Tag("thorough")
     @Test
     @Timeout(400)
     void shouldDrawCurvesOfSpeedByThreads() throws Exception {

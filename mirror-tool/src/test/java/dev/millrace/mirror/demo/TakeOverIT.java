@@ -22,12 +22,14 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.GroupState;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The real MirrorMaker ends in the middle of its work, and a mirror goes on. */
+@Tag("thorough")
 @Timeout(300)
 class TakeOverIT {
     private static final Duration STOP = Duration.ofSeconds(60);

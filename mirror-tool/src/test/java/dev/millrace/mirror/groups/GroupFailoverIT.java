@@ -36,6 +36,7 @@ import org.apache.kafka.connect.mirror.Mm2Translation;
 import org.apache.kafka.connect.mirror.RemoteClusterUtils;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,6 +65,7 @@ class GroupFailoverIT {
         clusters.close();
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @CsvSource({"auto, exact, source", "auto, exactly-once, target", "consumer, at-least-once, source"})
     void shouldLetGroupsGoOnWithEachRecordOnce(String mode, String resume, String syncsLocation) throws Exception {
@@ -144,6 +146,7 @@ class GroupFailoverIT {
         }
     }
 
+    @Tag("thorough")
     @Test
     void shouldPutGroupsAtTheStartOfATopicThatWasCreatedAnewOnTheTarget() throws Exception {
         String topic = "anew";
@@ -211,6 +214,7 @@ class GroupFailoverIT {
         }
     }
 
+    @Tag("thorough")
     @Test
     void shouldLeaveTheGroupsOfOtherMirrorsAlone() throws Exception {
         String topic = "of-mirrors";

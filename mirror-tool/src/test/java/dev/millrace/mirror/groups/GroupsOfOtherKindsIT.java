@@ -30,11 +30,13 @@ import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.StreamsConfig;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Groups that are none of consumers: of Kafka Streams with its own protocol, and share groups. */
+@Tag("thorough")
 @Timeout(180)
 class GroupsOfOtherKindsIT {
     private static final Duration STOP = Duration.ofSeconds(40);

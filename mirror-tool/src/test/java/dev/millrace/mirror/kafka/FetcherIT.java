@@ -32,10 +32,12 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A fetcher and a cluster of three brokers. */
+@Tag("thorough")
 @Timeout(180)
 class FetcherIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);

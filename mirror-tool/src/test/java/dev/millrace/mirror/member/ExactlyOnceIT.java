@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +51,7 @@ class ExactlyOnceIT {
         clusters.close();
     }
 
+    @Tag("thorough")
     @Test
     void shouldShowEachRecordOnceHoweverOftenItIsKilledAfterAMirrorOfAnotherMode() throws Exception {
         String topic = "killed";

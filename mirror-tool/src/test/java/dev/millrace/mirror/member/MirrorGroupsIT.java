@@ -23,11 +23,13 @@ import org.apache.kafka.common.GroupState;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Several mirrors of the same clusters: which progress belongs to which mirror, and which may run side by side. */
+@Tag("thorough")
 @Timeout(180)
 class MirrorGroupsIT {
     private static final Duration STOP = Duration.ofSeconds(40);

@@ -24,12 +24,14 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import picocli.CommandLine;
 
 /** The target has lost what a mirror had copied: all of it, or a topic. */
+@Tag("thorough")
 @Timeout(180)
 class TargetLostIT {
     private static final Duration STOP = Duration.ofSeconds(40);

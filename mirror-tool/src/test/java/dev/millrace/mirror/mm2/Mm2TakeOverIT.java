@@ -21,6 +21,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -57,6 +58,7 @@ class Mm2TakeOverIT {
         assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(values);
     }
 
+    @Tag("thorough")
     @Test
     void shouldTakeOverATopicOfWhichMuchIsCompactedBeforeTheOffset() throws Exception {
         Map<String, String> compacting =

@@ -35,6 +35,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,6 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The target refuses records: they are too large for its topic, have no key where it compacts, or a time to come. Or the
  * source has a batch that cannot be read.
  */
+@Tag("thorough")
 @Timeout(120)
 class MirrorRefusedIT {
     private static final Duration STOP = Duration.ofSeconds(40);

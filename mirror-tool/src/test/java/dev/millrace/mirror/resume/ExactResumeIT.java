@@ -25,6 +25,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,6 +69,7 @@ class ExactResumeIT {
     }
 
     /** With all but the first, the target has forgotten the producer of the mirror whenever another one starts. */
+    @Tag("thorough")
     @ParameterizedTest(name = "records of {0} days ago")
     @ValueSource(ints = {0, 2, 30, 1_000})
     void shouldWriteEachRecordOnceHoweverOftenItIsKilled(int days) throws Exception {

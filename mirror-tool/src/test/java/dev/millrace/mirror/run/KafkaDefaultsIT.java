@@ -17,12 +17,14 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Mirrors between clusters with everything at Kafka's defaults: controllers of their own, groups that wait 3 s for
  * members and miss a killed one after 45 s, and brokers that create the topics that they are asked for.
  */
+@Tag("thorough")
 class KafkaDefaultsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final int PARTITIONS = 3;

@@ -35,11 +35,13 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Three mirrors in one group, of which one is killed, stopped, cut off or restarted, while the source is written to. */
+@Tag("thorough")
 @Timeout(3_600)
 class ManyMirrorsIT {
     private static final Duration STOP = Duration.ofSeconds(40);

@@ -19,11 +19,13 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.Producer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two mirrors of one group with many partitions, of which one is killed. */
+@Tag("thorough")
 @Timeout(900)
 class ManyPartitionsIT {
     private static final Duration STOP = Duration.ofSeconds(40);

@@ -32,10 +32,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A start with many topics over long lines asks for many of them at a time. */
+@Tag("thorough")
 @Timeout(1_200) // for a hang only
 class ManyTopicsIT {
     private static final Duration STOP = Duration.ofSeconds(40);

@@ -20,6 +20,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -109,6 +110,7 @@ class MirrorIT {
         assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource
     void shouldStopAtARecordThatCannotBeWrittenAndCommitNothingPastIt(ProducerKind kind) throws Exception {
@@ -131,6 +133,7 @@ class MirrorIT {
         assertThat(committed.offset()).isEqualTo(100);
     }
 
+    @Tag("thorough")
     @Test
     void shouldLoseNothingWhenASecondMirrorJoinsTheGroup() throws Exception {
         String topic = topic("shared");
@@ -180,6 +183,7 @@ class MirrorIT {
         assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
     }
 
+    @Tag("thorough")
     @Test
     void shouldTellWhenNoTopicMatches() throws Exception {
         topic("unwanted");

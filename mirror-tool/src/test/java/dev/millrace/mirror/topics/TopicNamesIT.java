@@ -19,10 +19,12 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.connect.mirror.RemoteClusterUtils;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Mirrors between two real clusters whose copies have other names. */
+@Tag("thorough")
 @Timeout(180)
 class TopicNamesIT {
     private static final Duration STOP = Duration.ofSeconds(60);

@@ -15,12 +15,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Nothing outlives the JVM that started a cluster, in whichever way it ends. */
+@Tag("thorough")
 class OrphansIT {
     private static final Duration END_TIMEOUT = Duration.ofSeconds(60);
 

@@ -27,11 +27,13 @@ import org.apache.kafka.clients.producer.RoundRobinPartitioner;
 import org.apache.kafka.common.Cluster;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Where the brokers get records that do not name a partition. */
+@Tag("thorough")
 class PartitioningIT {
     private static final int VALUE_SIZE = 1000;
     private static KafkaCluster cluster;

@@ -48,11 +48,13 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Whole batches and encoded records, written to real brokers beside ordinary records, and read back one by one. */
+@Tag("thorough")
 class RawProducerIT {
     private static final int PARTITIONS = 3;
 

@@ -23,6 +23,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.header.Header;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -143,6 +144,7 @@ class RoundTripIT {
         sends.assertAllThere(cluster.clientConfig());
     }
 
+    @Tag("thorough")
     @Test
     void shouldSpreadKeylessRecordsOverAllPartitions() throws Exception {
         // given

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The most important guarantee: a broker dies while 32 threads send, and the records do not show it afterwards. With
  * everything at Kafka's defaults.
  */
+@Tag("thorough")
 class BrokerKilledIT {
     private static final int THREADS = 32;
     private static final int PER_THREAD = 100_000;

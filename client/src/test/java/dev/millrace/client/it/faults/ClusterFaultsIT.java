@@ -29,11 +29,13 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Operators change a cluster while records flow, and the records do not show it. */
+@Tag("thorough")
 class ClusterFaultsIT {
     private static final int PARTITIONS = 4;
     private static final int THREADS = 4;

@@ -36,12 +36,14 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Network faults must neither lose, double nor reorder records. */
+@Tag("thorough")
 class NetworkFaultsIT {
     private static final int PARTITIONS = 3;
     private static final Object[] QUICK = {"request.timeout.ms", 600};

@@ -23,6 +23,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A transaction raises the producer epoch exactly if it does so with the stock producer, in both versions of the
  * protocol.
  */
+@Tag("thorough")
 class ProducerEpochsIT {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 

@@ -17,12 +17,14 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * The brokers that a producer knows are gone, and {@code bootstrap.servers} names others (KIP-899, KIP-1102). Two
  * clusters with the same topics stand for one cluster that has moved.
  */
+@Tag("thorough")
 class RebootstrapIT {
     private static KafkaCluster before;
     private static KafkaCluster after;

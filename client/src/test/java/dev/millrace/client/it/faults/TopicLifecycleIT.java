@@ -29,6 +29,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Topics are deleted, created again with another id and another leader, and given more partitions while a producer uses
  * them.
  */
+@Tag("thorough")
 class TopicLifecycleIT {
     private static final Object[] SETTINGS = {"request.timeout.ms", 3_000};
     private static final Duration RECOVERY = Deadlines.recovery(SETTINGS);

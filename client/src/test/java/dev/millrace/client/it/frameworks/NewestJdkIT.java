@@ -11,9 +11,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a build on JDK 17 cannot test of newer JDKs; runs on an installed JDK of at least 25. */
+@Tag("thorough")
 class NewestJdkIT {
     private static final int FEATURE = 25;
     private static final String ROUND_TRIP_TESTS = "dev.millrace.client.it.batches.RoundTripIT";

@@ -23,6 +23,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The sample application, built by its own pom and run as a jar, with the Spring Kafka and the kafka-clients that
  * Spring Boot manages.
  */
+@Tag("thorough")
 class SpringBootIT {
     private static final Path SAMPLE = Path.of("samples", "spring-boot").toAbsolutePath();
     private static final Pattern MILLRACE_VERSION =

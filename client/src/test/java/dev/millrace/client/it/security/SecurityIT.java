@@ -44,6 +44,7 @@ import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -135,6 +136,7 @@ class SecurityIT {
                 .flatMap(kind -> Stream.of(SaslMechanism.values()).map(mechanism -> Arguments.of(kind, mechanism)));
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @MethodSource("passwords")
     void shouldFailWithoutWaitingWhenThePasswordIsWrong(ProducerKind kind, SaslMechanism mechanism) throws Exception {

@@ -18,11 +18,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@code close}: what it still sends, what it fails, and which threads it wakes. */
+@Tag("thorough")
 class CloseSemanticsIT extends SingleBrokerFixture {
     private static final int VALUE_SIZE = 70;
 

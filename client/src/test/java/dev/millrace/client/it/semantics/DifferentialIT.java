@@ -24,8 +24,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
+import org.junit.jupiter.api.Tag;
 
 /** A program that makes random calls in random order observes the same with our producer as with the stock producer. */
+@Tag("thorough")
 class DifferentialIT {
     private static final Map<String, Integer> TOPICS =
             Map.of(Script.KEYED, Script.PARTITIONS, Script.SINGLE, 1, Script.SMALL, 1, Script.COMPACTED, 1);

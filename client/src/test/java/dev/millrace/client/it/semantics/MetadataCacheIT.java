@@ -28,11 +28,13 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 /** {@code millrace.metadata.cache}: a producer is started again, and the cluster has changed meanwhile. */
+@Tag("thorough")
 class MetadataCacheIT {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 

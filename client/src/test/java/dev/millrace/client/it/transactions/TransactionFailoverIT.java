@@ -24,6 +24,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * that is to be committed is committed in time, and the topics hold these transactions, whole, and nothing else. With
  * everything at Kafka's defaults.
  */
+@Tag("thorough")
 class TransactionFailoverIT {
     private static final int SENDERS = 8;
     private static final int PARTITIONS = 6;

@@ -61,6 +61,7 @@ import org.apache.kafka.common.resource.ResourceType;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -235,6 +236,7 @@ abstract class TransactionsContract {
         assertThat(committed(topic)).containsExactly("0:after");
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldThrowWhenMethodsAreCalledInTheWrongOrder(ProducerKind kind) throws Exception {
@@ -450,6 +452,7 @@ abstract class TransactionsContract {
         public void configure(Map<String, ?> configs) {}
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldOnlyAbortAfterATopicWasUnknown(ProducerKind kind) {
@@ -475,6 +478,7 @@ abstract class TransactionsContract {
         assertThat(committed(topic)).containsExactly("0:after");
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldFinishACommitThatTimedOutWhenItIsCalledAgain(ProducerKind kind) throws Exception {
@@ -506,6 +510,7 @@ abstract class TransactionsContract {
         assertThat(committed(topic)).containsExactly("0:in", "0:next");
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldInitializeWhenItIsCalledAgainAfterATimeout(ProducerKind kind) {
@@ -525,6 +530,7 @@ abstract class TransactionsContract {
         assertThat(committed(topic)).containsExactly("0:in");
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldAbortAndGoOnWhenRecordsExpire(ProducerKind kind) throws Exception {
@@ -619,6 +625,7 @@ abstract class TransactionsContract {
     }
 
     /** FLINK-17327: whoever continues the transaction, or the next producer with its id, decides about it. */
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldLeaveTheTransactionOpenWhenClosedWithoutTime(ProducerKind kind) throws Exception {
@@ -677,6 +684,7 @@ abstract class TransactionsContract {
         assertIllegal(producer::beginTransaction);
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldNotCommitWhatTheCoordinatorHasAbortedForItsAge(ProducerKind kind) throws Exception {

@@ -17,10 +17,12 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Programs with other versions of kafka-clients on their class path, instead of the one that Millrace is compiled with. */
+@Tag("thorough")
 class VersionsIT {
     private static final String NAME_START = "kafka-clients-";
 
