@@ -206,7 +206,10 @@ class TakeOverIT {
             config.put("replication.policy.class", "org.apache.kafka.connect.mirror.IdentityReplicationPolicy");
         }
         // The clusters have one broker.
-        for (String kind : List.of("", "offset-syncs.topic.", "config.storage.", "offset.storage.", "status.storage.")) {
+        for (String kind : List.of("config", "offset", "status")) {
+            config.put(kind + ".storage.replication.factor", 1);
+        }
+        for (String kind : List.of("", "offset-syncs.topic.")) {
             config.put(kind + "replication.factor", 1);
         }
         config.put("target.offset.flush.interval.ms", 2_000);
