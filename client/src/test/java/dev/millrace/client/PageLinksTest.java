@@ -20,8 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Holds the links between the pages to the files and headings that are there. */
 class PageLinksTest {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
-    private static final Set<String> FOLDERS =
-            Set.of(".", "docs", "mirror-tool", "jmh", "profiles", "kafka-internals", "client", "testkit", "bom");
+    private static final Set<String> FOLDERS = Set.of(
+            ".", "docs", "mirror-tool", "demo", "jmh", "profiles", "kafka-internals", "client", "testkit", "bom");
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s#]*)(?:#([^)\\s]*))?\\)");
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.+)$");
     private static final Pattern CODE_BLOCK = Pattern.compile("(?ms)^```.*?^```");

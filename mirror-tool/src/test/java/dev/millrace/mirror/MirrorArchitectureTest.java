@@ -22,7 +22,6 @@ class MirrorArchitectureTest {
     private static final String KAFKA_INTERNALS = "dev.millrace.kafka..";
     /** Each may use those after it, and none before it. */
     private static final List<String> ROOMS = Stream.of(
-                    "demo",
                     "cli",
                     "run",
                     "member",
@@ -114,24 +113,13 @@ class MirrorArchitectureTest {
     }
 
     @Test
-    void shouldParseTheCommandLineInTheRoomsOfItsCommandsOnly() {
+    void shouldParseTheCommandLineInOneRoomOnly() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages(MIRROR + ".cli", MIRROR + ".demo")
+                .resideOutsideOfPackage(MIRROR + ".cli")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("picocli..")
-                .check(CLASSES);
-    }
-
-    @Test
-    void shouldNeedTheTestKitForTheDemoOnly() {
-        noClasses()
-                .that()
-                .resideOutsideOfPackage(MIRROR + ".demo")
-                .should()
-                .dependOnClassesThat()
-                .resideInAPackage("dev.millrace.testkit..")
                 .check(CLASSES);
     }
 

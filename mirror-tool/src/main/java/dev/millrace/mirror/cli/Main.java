@@ -3,6 +3,8 @@ package dev.millrace.mirror.cli;
 import dev.millrace.mirror.cluster.KafkaLogs;
 import dev.millrace.mirror.text.MirrorException;
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.ServiceLoader;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
@@ -46,7 +48,7 @@ public final class Main implements Runnable {
      *
      * @param runOnSignal as in {@link RunCommand}
      */
-    static CommandLine commandLine(BiConsumer<Runnable, Supplier<String>> runOnSignal) {
+    public static CommandLine commandLine(BiConsumer<Runnable, Supplier<String>> runOnSignal) {
         CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF); // Its warnings quote values, including passwords.
         CommandLine main = new CommandLine(new Main())
                 .addSubcommand(new RunCommand(runOnSignal))
@@ -76,9 +78,10 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
+        List<String> commands = new ArrayList<>(spec.subcommands().keySet());
+        String last = commands.remove(commands.size() - 1);
         throw new ParameterException(
-                spec.commandLine(),
-                "Give a command: run, plan, verify, status, pause, resume, throttle, failover, take-over, demo or help");
+                spec.commandLine(), "Give a command: " + String.join(", ", commands) + " or " + last);
     }
 
     private static int explainUsage(ParameterException e, String[] args) {

@@ -180,6 +180,15 @@ class PackageIT {
         assertThat(unpacked.resolve("samples/millrace-mirror.json")).exists();
     }
 
+    @Test
+    void shouldSayThatTheDemoIsInTheSourceTree() throws Exception {
+        try (MirrorProcess process = MirrorProcess.start(isolated(mirror("demo", "--threads=1")))) {
+            assertThat(process.awaitExit(PATIENCE)).isEqualTo(1);
+            assertThat(process.output()).hasLineCount(1).contains("run mirror-tool/mirror in a source tree");
+        }
+        assertThat(unpacked.resolve("share/man/man1/mirror-demo.1")).doesNotExist();
+    }
+
     /** The sample of the package, with the addresses and the certificates of the clusters. */
     private static Path sample() throws IOException {
         StringBuilder config = new StringBuilder(Files.readString(unpacked.resolve("samples/mirror.yaml"))

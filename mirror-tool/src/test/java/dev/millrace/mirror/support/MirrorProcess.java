@@ -24,10 +24,6 @@ import java.util.regex.Pattern;
 public final class MirrorProcess implements AutoCloseable {
     private static final Pattern HTTP_ADDRESS = Pattern.compile("shows what it does at (http://\\S+)");
 
-    /** How the demo is to start its brokers. */
-    private static final List<String> FOR_CLUSTERS =
-            List.of("millrace.testkit.archives", "millrace.testkit.broker.compiler");
-
     private final Process process;
     private final Queue<String> printed = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<String> output;
@@ -60,9 +56,6 @@ public final class MirrorProcess implements AutoCloseable {
         command.addAll(options);
         // The JVM starts faster, and these runs are short.
         command.addAll(List.of("-Xmx512m", "-XX:TieredStopAtLevel=1"));
-        FOR_CLUSTERS.stream()
-                .filter(name -> System.getProperty(name) != null)
-                .forEach(name -> command.add("-D" + name + "=" + System.getProperty(name)));
         command.addAll(List.of("-cp", runtime.classPath(), Main.class.getName()));
         command.addAll(Arrays.asList(args));
         return start(new ProcessBuilder(command));

@@ -1,12 +1,10 @@
-package dev.millrace.mirror.demo;
+package dev.millrace.testkit.mirrormaker;
 
-import dev.millrace.mirror.text.MirrorException;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,9 +20,9 @@ import org.apache.kafka.common.errors.InterruptException;
  *
  * <p><b>Threads:</b> one.
  */
-final class MavenJars implements AutoCloseable {
-    /** Only warnings, which the demo shows if the run fails. */
-    static final List<String> LOGGING =
+public final class MavenJars implements AutoCloseable {
+    /** Options of a JVM that runs it, so that it prints only warnings. */
+    public static final List<String> LOGGING =
             List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showThreadName=false");
 
     private final String name;
@@ -35,15 +33,15 @@ final class MavenJars implements AutoCloseable {
      * Gets the jars from Maven. Blocks while Maven downloads what the local repository lacks, about 40 MB the first
      * time.
      *
-     * @param name of the contender; the resource {@code NAME-pom.xml} has its dependencies
-     * @throws MirrorException when there is no Maven, or it fails
+     * @param name {@code mirrormaker1} or {@code mirrormaker2}; the resource {@code NAME-pom.xml} has its dependencies
+     * @throws IllegalStateException when there is no Maven, or it fails
      */
-    MavenJars(String name) {
+    public MavenJars(String name) {
         this.name = name;
         try {
             folder = Files.createTempDirectory(name + "-");
             folder.toFile().deleteOnExit();
-            classPath = resolve() + File.pathSeparator + ownClasses();
+            classPath = resolve();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -76,37 +74,25 @@ final class MavenJars implements AutoCloseable {
             output = new String(maven.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             exitCode = maven.waitFor();
         } catch (IOException e) {
-            throw MirrorException.failed(name + " needs Maven to get its jars, and mvn cannot be started", e);
+            throw new IllegalStateException(
+                    name + " needs Maven to get its jars, and mvn cannot be started: " + e.getMessage(), e);
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         }
         if (exitCode != 0) {
-            throw MirrorException.failed("Maven cannot get the jars of " + name + ": "
+            throw new IllegalStateException("Maven cannot get the jars of " + name + ": "
                     + output.lines().findFirst().orElse("it ended with exit code " + exitCode));
         }
         return Files.readString(result).strip();
     }
 
-    /** The tool's jar or class folder, which contains {@link MirrorMakerRun}. */
-    private static Path ownClasses() {
-        try {
-            return Path.of(MirrorMakerRun.class
-                    .getProtectionDomain()
-                    .getCodeSource()
-                    .getLocation()
-                    .toURI());
-        } catch (URISyntaxException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    /** The class path of the release, followed by the classes of this tool. */
-    String classPath() {
+    /** The class path of the release. */
+    public String classPath() {
         return classPath;
     }
 
     /** Writes a configuration into a file of this name. */
-    Path store(String fileName, Map<String, Object> config) {
+    public Path store(String fileName, Map<String, Object> config) {
         Properties properties = new Properties();
         config.forEach((key, value) -> properties.setProperty(key, value.toString()));
         Path file = file(fileName);

@@ -1,6 +1,10 @@
 package dev.millrace.mirror.demo;
 
 import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.testkit.mirrormaker.MavenJars;
+import java.io.File;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
 
 /**
  * A release of MirrorMaker, which {@link MirrorMakerRun} runs.
@@ -20,6 +24,20 @@ interface MirrorMaker extends AutoCloseable {
     /** Deletes its temporary files. */
     @Override
     void close();
+
+    /** The class path of a release, followed by the demo's jar or class folder, which contains {@link MirrorMakerRun}. */
+    static String classPath(MavenJars release) {
+        try {
+            Path own = Path.of(MirrorMakerRun.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI());
+            return release.classPath() + File.pathSeparator + own;
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
 
     /**
      * One run.

@@ -1,4 +1,4 @@
-package dev.millrace.mirror.demo;
+package dev.millrace.mirror.mm2;
 
 import static dev.millrace.mirror.support.MirrorFixture.await;
 import static dev.millrace.mirror.support.MirrorFixture.get;
@@ -8,6 +8,7 @@ import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.SourceLoad;
+import dev.millrace.testkit.mirrormaker.MavenJars;
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.io.File;
@@ -15,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -167,7 +169,7 @@ class TakeOverIT {
         try (MavenJars jars = new MavenJars("mirrormaker2")) {
             Process maker = start(
                     jars,
-                    MirrorMaker2.MAIN,
+                    "org.apache.kafka.connect.mirror.MirrorMaker",
                     jars.store("mm2.properties", mirrorMaker2Config(topic, alias, prefix))
                             .toString());
             try {
@@ -185,17 +187,33 @@ class TakeOverIT {
     }
 
     private static Map<String, Object> mirrorMaker2Config(String topic, String alias, String prefix) {
-        Map<String, Object> config = MirrorMaker2.config(new MirrorMaker.Job(
+        Map<String, Object> config = new HashMap<>(Map.of(
+                "clusters",
+                alias + ", target",
+                alias + ".bootstrap.servers",
                 clusters.source().bootstrapServers(),
+                "target.bootstrap.servers",
                 clusters.target().bootstrapServers(),
-                alias,
+                alias + "->target.enabled",
+                true,
+                "topics",
+                topic,
+                "tasks.max",
                 2,
-                new DemoLoad(1, 100)));
-        config.keySet().removeIf(key -> key.endsWith(".interceptor.classes")); // they would end it
-        if (!prefix.isEmpty()) {
-            config.remove("replication.policy.class");
+                "emit.heartbeats.enabled",
+                false,
+                "emit.checkpoints.enabled",
+                false));
+        if (prefix.isEmpty()) {
+            config.put("replication.policy.class", "org.apache.kafka.connect.mirror.IdentityReplicationPolicy");
         }
-        config.put("topics", topic);
+        // The clusters have one broker.
+        for (String kind : List.of("config", "offset", "status")) {
+            config.put(kind + ".storage.replication.factor", 1);
+        }
+        for (String kind : List.of("", "offset-syncs.topic.")) {
+            config.put(kind + "replication.factor", 1);
+        }
         config.put("target.offset.flush.interval.ms", 2_000);
         config.put("target.session.timeout.ms", 6_000);
         config.put("target.heartbeat.interval.ms", 2_000);

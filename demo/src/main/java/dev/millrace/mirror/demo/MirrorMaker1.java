@@ -1,6 +1,7 @@
 package dev.millrace.mirror.demo;
 
 import dev.millrace.mirror.cli.ClientConfigs;
+import dev.millrace.testkit.mirrormaker.MavenJars;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -48,7 +49,7 @@ final class MirrorMaker1 implements MirrorMaker {
                 "--num.streams=" + job.threads());
         List<String> options = new ArrayList<>(tuned ? DemoProcess.ownOptions() : SHIPPED_OPTIONS);
         options.addAll(MavenJars.LOGGING);
-        return DemoProcess.run(jars.classPath(), options, MirrorMakerRun.class, args, listener);
+        return DemoProcess.run(MirrorMaker.classPath(jars), options, MirrorMakerRun.class, args, listener);
     }
 
     private static Map<String, Object> tunedConsumer(String source, String group) {

@@ -169,19 +169,12 @@ public final class DemoCommand implements AddedCommand {
         Optional<CurveReport> curveReport = curve
                 ? Optional.of(CurveReport.at(report == null ? Path.of(DEFAULT_REPORT) : report))
                 : Optional.empty();
-        try {
-            PrintStream words = json ? System.err : System.out;
-            List<DemoRow> rows = new Demo(plan, System.err, this::printJson).run();
-            String table = curve ? new CurveTable(plan, rows).format() : DemoTable.format(rows);
-            words.printf("%n%s:%n%n%s%n%s", plan.load().describe(), table, plan.describeMethod());
-            curveReport.ifPresent(files -> files.write(plan, rows).forEach(file -> words.println("Wrote " + file)));
-            return rows.stream().allMatch(DemoRow::isRight) ? 0 : 1;
-        } catch (NoClassDefFoundError e) {
-            throw MirrorException.failed(
-                    "The demo needs Millrace's test kit, which is not published;"
-                            + " run mirror-tool/mirror in a source tree",
-                    e);
-        }
+        PrintStream words = json ? System.err : System.out;
+        List<DemoRow> rows = new Demo(plan, System.err, this::printJson).run();
+        String table = curve ? new CurveTable(plan, rows).format() : DemoTable.format(rows);
+        words.printf("%n%s:%n%n%s%n%s", plan.load().describe(), table, plan.describeMethod());
+        curveReport.ifPresent(files -> files.write(plan, rows).forEach(file -> words.println("Wrote " + file)));
+        return rows.stream().allMatch(DemoRow::isRight) ? 0 : 1;
     }
 
     private void printJson(DemoRow run) {

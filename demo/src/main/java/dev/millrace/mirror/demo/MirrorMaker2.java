@@ -1,5 +1,6 @@
 package dev.millrace.mirror.demo;
 
+import dev.millrace.testkit.mirrormaker.MavenJars;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -12,7 +13,7 @@ import java.util.Map;
  * <p><b>Threads:</b> one.
  */
 final class MirrorMaker2 implements MirrorMaker {
-    static final String MAIN = "org.apache.kafka.connect.mirror.MirrorMaker";
+    private static final String MAIN = "org.apache.kafka.connect.mirror.MirrorMaker";
     /** The options of its start script, but the heap has its full size from the start. */
     private static final List<String> SHIPPED_OPTIONS = List.of(
             "-server",
@@ -34,11 +35,11 @@ final class MirrorMaker2 implements MirrorMaker {
                 jars.store("mm2.properties", config(job)).toString());
         List<String> options = new ArrayList<>(SHIPPED_OPTIONS);
         options.addAll(MavenJars.LOGGING);
-        return DemoProcess.run(jars.classPath(), options, MirrorMakerRun.class, args, listener);
+        return DemoProcess.run(MirrorMaker.classPath(jars), options, MirrorMakerRun.class, args, listener);
     }
 
     /** Its own settings, except those that make it copy the one topic under its own name with the demo's codec. */
-    static Map<String, Object> config(Job job) {
+    private static Map<String, Object> config(Job job) {
         String source = job.group(); // It keeps its offsets under the source's name, so each run needs another one.
         String target = "target";
         Map<String, Object> config = new HashMap<>(Map.of(

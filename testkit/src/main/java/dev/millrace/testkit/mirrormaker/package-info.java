@@ -1,0 +1,8 @@
+/**
+ * The jars of MirrorMaker 1 and 2, for tests that replace a MirrorMaker and for the demo that measures one.
+ *
+ * <p><b>In:</b> Maven, and the poms among the resources. Nothing else of the test kit.
+ *
+ * <p><b>Out:</b> a class path, and files of configuration.
+ */
+package dev.millrace.testkit.mirrormaker;
