@@ -324,8 +324,7 @@ public final class ExactResume implements PartitionStarts.Finder {
             case STOP_PARTITION -> search.onFound().onStopped();
             case GO_ON -> startWithNewNumbers(search, epoch);
             case COPY_AGAIN ->
-                startWithNewNumbers(
-                        search.movedTo(new OffsetAndMetadata(Math.min(firstMissing, from))), epoch);
+                startWithNewNumbers(search.movedTo(new OffsetAndMetadata(Math.min(firstMissing, from))), epoch);
         }
     }
 

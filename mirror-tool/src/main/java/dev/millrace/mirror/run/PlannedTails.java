@@ -42,7 +42,8 @@ final class PlannedTails {
         PlannedTails tails = new PlannedTails(config.policies().onTargetLost());
         if (config.mode().isFetching() && config.policies().resume() == ResumeMode.EXACT) {
             List<TopicPartition> same = stretches.keySet().stream()
-                    .filter(partition -> hasCopy(partition, Optional.ofNullable(there.get(partition.topic())), positions))
+                    .filter(partition ->
+                            hasCopy(partition, Optional.ofNullable(there.get(partition.topic())), positions))
                     .toList();
             copies.offsetsOfLed(same, OffsetSpec.latest())
                     .forEach((partition, end) -> tails.add(partition, positions.lostTail(partition, end), stretches));

@@ -159,8 +159,9 @@ class TargetLostIT {
         assertThat(left).isLessThan(ALL);
 
         assertThat(plan(way, partition).notes())
-                .contains("the target has lost the last " + (ALL - left) + " records that it had acknowledged, at least;"
-                        + " they are copied again (--on-target-lost copy-again)");
+                .contains(
+                        "the target has lost the last " + (ALL - left) + " records that it had acknowledged, at least;"
+                                + " they are copied again (--on-target-lost copy-again)");
         assertThat(plan(way, partition).toMirror()).isEqualTo(ALL - left);
         Numbered.write(clusters.source(), partition, Numbered.values("r", ALL, ALL + 10));
         assertThat(mirrorUntil(way, partition, ALL + 10))

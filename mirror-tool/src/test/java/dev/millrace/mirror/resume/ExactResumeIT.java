@@ -143,7 +143,9 @@ class ExactResumeIT {
         }
 
         Comparison comparison = clusters.compare(topic);
-        System.out.printf("%,d records, newest of %d days ago, one mirror stopped and continued: %s%n", records, days, comparison);
+        System.out.printf(
+                "%,d records, newest of %d days ago, one mirror stopped and continued: %s%n",
+                records, days, comparison);
         assertExact(comparison);
     }
 

@@ -113,9 +113,8 @@ class MirrorOutageIT {
                     next);
             assertThat(next.terminate().awaitExit(STOP)).as(next.output()).isZero();
         }
-        Comparison comparison = resume == ResumeMode.EXACTLY_ONCE
-                ? clusters.compareForCommittedReader(topic)
-                : clusters.compare(topic);
+        Comparison comparison =
+                resume == ResumeMode.EXACTLY_ONCE ? clusters.compareForCommittedReader(topic) : clusters.compare(topic);
         System.out.printf("%s, seed %d: %s%n", topic, seed, comparison);
         return comparison;
     }
