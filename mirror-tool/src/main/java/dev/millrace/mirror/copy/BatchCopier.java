@@ -362,6 +362,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         boolean complete = isMember
                 && notStarted.isEmpty()
                 && starts.isEmpty()
+                && starts.stopped().isEmpty()
                 && careful.partitions().isEmpty();
         long nowMs = System.currentTimeMillis();
         long records = 0;
@@ -374,6 +375,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
             outcomes.of(next.partition()).onMeasured(left, next.copy().outstanding(), stallOrNull(next), nowMs);
         }
         starts.partitions().forEach(partition -> outcomes.of(partition).onStalled(StallCause.STARTING));
+        starts.stopped().forEach(partition -> outcomes.of(partition).onStalled(StallCause.STOPPED));
         notStarted.forEach(partition -> outcomes.of(partition).onStalled(StallCause.STARTING));
         careful.partitions().forEach(partition -> outcomes.of(partition).onStalled(careful.stall(partition)));
         Set<TopicPartition> all = partitions();

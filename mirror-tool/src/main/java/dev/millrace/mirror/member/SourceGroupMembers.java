@@ -165,7 +165,7 @@ public final class SourceGroupMembers implements MirrorMembers {
                 shared.source(), shared.copies(), shared.partitions()::onMissing, () -> RecordComparison.open(config));
         NewProducerEpochs numbers =
                 careful.map(RefusedRecordSearch.Context::newNumbers).orElseGet(() -> new NewProducerEpochs(raw));
-        return Optional.of(new ExactResume(mode, clients, numbers, mirror::fail));
+        return Optional.of(new ExactResume(mode, config.policies().onTargetLost(), clients, numbers, mirror::fail));
     }
 
     @Override

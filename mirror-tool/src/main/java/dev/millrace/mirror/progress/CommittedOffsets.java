@@ -15,6 +15,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.slf4j.Logger;
@@ -33,10 +34,32 @@ public final class CommittedOffsets {
     private static final int TIMEOUT_OF_SILENT_MS = 1_000;
 
     private final Admin cluster;
+    private final Question question;
     private final Set<String> silent = new HashSet<>();
 
+    /** Asks what groups have committed. */
+    interface Question {
+        Map<String, KafkaFuture<Map<TopicPartition, OffsetAndMetadata>>> ask(Set<String> groups, int timeoutMs);
+    }
+
     public CommittedOffsets(Admin cluster) {
+        this(cluster, (groups, timeoutMs) -> ask(cluster, groups, timeoutMs));
+    }
+
+    CommittedOffsets(Admin cluster, Question question) {
         this.cluster = cluster;
+        this.question = question;
+    }
+
+    private static Map<String, KafkaFuture<Map<TopicPartition, OffsetAndMetadata>>> ask(
+            Admin cluster, Set<String> groups, int timeoutMs) {
+        Map<String, ListConsumerGroupOffsetsSpec> specs = new HashMap<>();
+        groups.forEach(group -> specs.put(group, new ListConsumerGroupOffsetsSpec()));
+        var answer =
+                cluster.listConsumerGroupOffsets(specs, new ListConsumerGroupOffsetsOptions().timeoutMs(timeoutMs));
+        Map<String, KafkaFuture<Map<TopicPartition, OffsetAndMetadata>>> offsets = new HashMap<>();
+        groups.forEach(group -> offsets.put(group, answer.partitionsToOffsetAndMetadata(group)));
+        return offsets;
     }
 
     Admin cluster() {
@@ -73,14 +96,10 @@ public final class CommittedOffsets {
         if (groups.isEmpty()) {
             return all;
         }
-        Map<String, ListConsumerGroupOffsetsSpec> specs = new HashMap<>();
-        groups.forEach(group -> specs.put(group, new ListConsumerGroupOffsetsSpec()));
-        var answer =
-                cluster.listConsumerGroupOffsets(specs, new ListConsumerGroupOffsetsOptions().timeoutMs(timeoutMs));
+        var answer = question.ask(groups, timeoutMs);
         for (String group : groups) {
             try {
-                Map<TopicPartition, OffsetAndMetadata> of =
-                        new HashMap<>(Clusters.await(answer.partitionsToOffsetAndMetadata(group)));
+                Map<TopicPartition, OffsetAndMetadata> of = new HashMap<>(Clusters.await(answer.get(group)));
                 of.values().removeIf(offset -> offset == null);
                 all.put(group, of);
             } catch (ExecutionException e) {

@@ -63,6 +63,20 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
     }
 
     /**
+     * Returns how many records, at least, the target has lost from the end of a log; 0 if that is not known.
+     *
+     * @param end of the target's log
+     */
+    public long lostTail(TopicPartition partition, long end) {
+        return Optional.ofNullable(committed.get(partition))
+                .map(CommitMetadata::of)
+                .flatMap(CommitMetadata::resume)
+                .filter(point -> point.targetOffset() != CommitMetadata.ResumePoint.UNKNOWN)
+                .map(point -> Math.max(0, point.targetOffset() - end))
+                .orElse(0L);
+    }
+
+    /**
      * Returns the source offset before which everything is copied; empty if nothing is committed.
      *
      * @param topicId of the topic that the source has now

@@ -3,6 +3,7 @@ package dev.millrace.mirror.resume;
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.cluster.CopiesOnTarget;
 import dev.millrace.mirror.config.ResumeMode;
+import dev.millrace.mirror.config.TargetLossPolicy;
 import dev.millrace.mirror.config.TopicNames;
 import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.progress.SourcePositions;
@@ -26,8 +27,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.admin.Admin;
@@ -35,8 +34,8 @@ import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.DescribeProducersResult;
 import org.apache.kafka.clients.admin.DescribeProducersResult.PartitionProducerState;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
-import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.ProducerState;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
@@ -83,16 +82,13 @@ public final class ExactResume implements PartitionStarts.Finder {
     /** Settings of the source's topics, each requested once, many at a time. */
     private final Map<String, KafkaFuture<Config>> settings = new ConcurrentHashMap<>();
 
-    private final Queue<EndQuestion> endQuestions = new ConcurrentLinkedQueue<>();
-    private final AtomicBoolean areEndsAsked = new AtomicBoolean();
+    private final TargetEnds ends;
     /** Partitions whose beginning the source has been asked for and has not answered. */
     private final Set<TopicPartition> waitingForSource = ConcurrentHashMap.newKeySet();
 
     private final NewProducerEpochs own;
     private final ResumeMode mode;
-
-    /** What follows when the target has told where a partition ends, or why it does not. */
-    private record EndQuestion(TopicPartition partition, BiConsumer<ListOffsetsResultInfo, Throwable> onAnswer) {}
+    private final LostTails lostTails;
 
     /**
      * The clusters that the search asks.
@@ -115,22 +111,28 @@ public final class ExactResume implements PartitionStarts.Finder {
      */
     public record Start(OffsetAndMetadata from, ResumePoint numbers, boolean isNew) {}
 
+    /** Takes what was found, in any thread. */
+    public interface Outcome extends Consumer<Start> {
+        /** The partition is not to be copied, because the target has lost records. */
+        default void onStopped() {}
+    }
+
     /**
      * What is to be found out.
      *
      * @param from the committed source position, or the one where a new group begins
      * @param committed producer id, epoch and sequence committed with that position
      * @param isWhereTheLogBegins as {@link SourcePositions.Start} has it
-     * @param differsSinceNanos when the target's records were first found to differ
+     * @param differsSinceNanos when the target's records were first found to differ, or to be lost
      */
     public record Search(
             TopicPartition partition,
             OffsetAndMetadata from,
             Optional<ResumePoint> committed,
             boolean isWhereTheLogBegins,
-            Consumer<Start> onFound,
+            Outcome onFound,
             OptionalLong differsSinceNanos) {
-        Search(TopicPartition partition, SourcePositions.Start from, Consumer<Start> onFound) {
+        Search(TopicPartition partition, SourcePositions.Start from, Outcome onFound) {
             this(
                     partition,
                     new OffsetAndMetadata(from.offset(), from.leaderEpoch(), ""),
@@ -154,12 +156,22 @@ public final class ExactResume implements PartitionStarts.Finder {
         }
     }
 
-    /** @param mode with {@link ResumeMode#AT_LEAST_ONCE} it asks nothing, and each partition gets a new epoch */
-    public ExactResume(ResumeMode mode, Clients clients, NewProducerEpochs own, Consumer<Throwable> onFailure) {
+    /**
+     * @param mode with {@link ResumeMode#AT_LEAST_ONCE} it asks nothing, and each partition gets a new epoch
+     * @param onTargetLost what to do when the target has lost the end of a log
+     */
+    public ExactResume(
+            ResumeMode mode,
+            TargetLossPolicy onTargetLost,
+            Clients clients,
+            NewProducerEpochs own,
+            Consumer<Throwable> onFailure) {
         this.mode = mode;
         this.clients = clients;
         this.own = own;
         this.onFailure = onFailure;
+        this.ends = new TargetEnds(clients.copies(), this::execute);
+        this.lostTails = new LostTails(onTargetLost, clients.source());
         this.threads = Executors.newScheduledThreadPool(THREADS, work -> new Thread(work, "mirror-resume"));
     }
 
@@ -271,22 +283,54 @@ public final class ExactResume implements PartitionStarts.Finder {
         }
     }
 
+    /**
+     * Asks where the target ends, too: old timestamps suffice for a target to forget a producer, and what it remembers
+     * need not show that it has lost the end of its log.
+     */
     private void decide(Search search, PartitionProducerState state) {
         ResumePoint committed = search.committed().orElseThrow();
-        state.activeProducers().stream()
+        Optional<ProducerState> known = state.activeProducers().stream()
                 .filter(producer -> producer.producerId() == committed.producerId())
-                .findFirst()
-                .ifPresentOrElse(
-                        known -> follow(search, ResumeDecision.of(committed, known), known.producerEpoch()),
-                        () -> askForEndOfTarget(
-                                search.partition(),
-                                (end, failure) ->
-                                        onAnswer(search, failure, () -> decideByEnd(search, committed, end.offset()))));
+                .findFirst();
+        ends.ask(
+                search.partition(),
+                (end, failure) -> onAnswer(search, failure, () -> decide(search, committed, known, end.offset())));
     }
 
-    /** Decides by the target's end, because old timestamps suffice for a target to forget a producer. */
-    private void decideByEnd(Search search, ResumePoint committed, long end) {
-        follow(search, ResumeDecision.ofForgotten(committed, end), -1);
+    private void decide(Search search, ResumePoint committed, Optional<ProducerState> known, long end) {
+        int epoch = known.map(ProducerState::producerEpoch).orElse(-1);
+        if (LostTails.isLost(committed, end)) {
+            onLostTail(search, committed, epoch, end);
+        } else {
+            follow(
+                    search,
+                    known.map(producer -> ResumeDecision.of(committed, producer))
+                            .orElseGet(() -> ResumeDecision.ofForgotten(committed, end)),
+                    epoch);
+        }
+    }
+
+    /** A new leader may not know at once how far its log is replicated. */
+    private void onLostTail(Search search, ResumePoint committed, int epoch, long end) {
+        if (!isPatienceOver(search)) {
+            findAgain(search.differing(), PAUSE_MS);
+            return;
+        }
+        long from = search.from().offset();
+        OptionalLong lastCopied = withComparison(comparison -> comparison.endOfCopy(search.partition()));
+        long firstMissing = lostTails.firstMissing(search.partition(), committed, end, lastCopied);
+        lostTails.tell(search.partition(), committed, end, firstMissing);
+        switch (lostTails.policy()) {
+            case STOP_PARTITION -> search.onFound().onStopped();
+            case GO_ON -> startWithNewNumbers(search, epoch);
+            case COPY_AGAIN ->
+                startWithNewNumbers(search.movedTo(new OffsetAndMetadata(Math.min(firstMissing, from))), epoch);
+        }
+    }
+
+    private static boolean isPatienceOver(Search search) {
+        return search.differsSinceNanos().isPresent()
+                && System.nanoTime() - search.differsSinceNanos().getAsLong() >= PATIENCE_NANOS;
     }
 
     private void follow(Search search, ResumeDecision decision, int epoch) {
@@ -297,30 +341,6 @@ public final class ExactResume implements PartitionStarts.Finder {
         } else {
             compare(search, search.committed().orElseThrow(), epoch, decision.present());
         }
-    }
-
-    /** Collects such requests for a moment and sends them together; does not block, whatever the target lacks. */
-    private void askForEndOfTarget(TopicPartition of, BiConsumer<ListOffsetsResultInfo, Throwable> onAnswer) {
-        endQuestions.add(new EndQuestion(of, onAnswer));
-        if (areEndsAsked.compareAndSet(false, true)) {
-            execute(this::askForEndsOfTarget, SHORT_PAUSE_MS);
-        }
-    }
-
-    private void askForEndsOfTarget() {
-        areEndsAsked.set(false);
-        List<EndQuestion> questions = new ArrayList<>();
-        for (EndQuestion next = endQuestions.poll(); next != null; next = endQuestions.poll()) {
-            questions.add(next);
-        }
-        TopicNames names = clients.copies().names();
-        Set<TopicPartition> partitions =
-                names.onTarget(questions.stream().map(EndQuestion::partition).toList());
-        ListOffsetsResult answer =
-                clients.copies().target().listOffsets(Clusters.specs(partitions, OffsetSpec.latest()));
-        questions.forEach(question -> answer.partitionResult(names.onTarget(question.partition()))
-                .whenComplete(
-                        (end, failure) -> execute(() -> question.onAnswer().accept(end, failure), 0)));
     }
 
     @Override
@@ -353,7 +373,7 @@ public final class ExactResume implements PartitionStarts.Finder {
     }
 
     private void onDifference(Search search, int epoch, long present) {
-        if (System.nanoTime() - search.differsSinceNanos().orElseThrow() < PATIENCE_NANOS) {
+        if (!isPatienceOver(search)) {
             findAgain(search, PAUSE_MS);
         } else {
             startAtLeastOnce(
@@ -420,7 +440,7 @@ public final class ExactResume implements PartitionStarts.Finder {
             startWithNewNumbers(search, epochAtTarget, ResumePoint.UNKNOWN);
             return;
         }
-        askForEndOfTarget(search.partition(), (end, failure) -> {
+        ends.ask(search.partition(), (end, failure) -> {
             if (failure instanceof RetriableException) {
                 clients.onMissing().accept(search.partition());
                 execute(() -> startWithNewNumbers(search, epochAtTarget), PAUSE_MS);

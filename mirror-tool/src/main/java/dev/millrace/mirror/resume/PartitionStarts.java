@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,6 +41,7 @@ public final class PartitionStarts {
     private final Predicate<TopicPartition> isNews;
     private final Begin begin;
     private final Map<TopicPartition, Waiting> waiting = new HashMap<>();
+    private final Set<TopicPartition> stopped = new HashSet<>();
     private final Queue<Runnable> found = new ConcurrentLinkedQueue<>();
     private boolean isCommitting;
     /** Set after a failed commit: one partition whose topic is gone would prevent the commit of all others. */
@@ -112,6 +114,7 @@ public final class PartitionStarts {
 
     public void remove(Collection<TopicPartition> partitions) {
         waiting.keySet().removeAll(partitions);
+        stopped.removeAll(partitions);
     }
 
     public boolean isEmpty() {
@@ -120,6 +123,11 @@ public final class PartitionStarts {
 
     public Set<TopicPartition> partitions() {
         return waiting.keySet();
+    }
+
+    /** Returns the partitions that do not begin, because the target has lost records of them. */
+    public Set<TopicPartition> stopped() {
+        return stopped;
     }
 
     /** Returns a copy of the partitions that wait for the target, with where they are to begin. */
@@ -144,8 +152,7 @@ public final class PartitionStarts {
         waiting.forEach((partition, next) -> {
             if (!next.isAsked && isFree.test(partition)) {
                 next.isAsked = true;
-                searches.add(
-                        new Search(partition, next.from, start -> found.add(() -> onFound(partition, next, start))));
+                searches.add(new Search(partition, next.from, outcome(partition, next)));
             }
         });
         if (!searches.isEmpty()) {
@@ -155,6 +162,27 @@ public final class PartitionStarts {
             next.run();
         }
         commitNewNumbers();
+    }
+
+    private ExactResume.Outcome outcome(TopicPartition partition, Waiting of) {
+        return new ExactResume.Outcome() {
+            @Override
+            public void accept(Start start) {
+                found.add(() -> onFound(partition, of, start));
+            }
+
+            @Override
+            public void onStopped() {
+                found.add(() -> stop(partition, of));
+            }
+        };
+    }
+
+    private void stop(TopicPartition partition, Waiting of) {
+        if (isStillWaiting(partition, of)) {
+            waiting.remove(partition);
+            stopped.add(partition);
+        }
     }
 
     private void onFound(TopicPartition partition, Waiting of, Start start) {

@@ -4,6 +4,7 @@
  * producer id, epoch and sequence of the record there.
  *
  * <p>{@code ExactResume} asks the target what it has, {@code ResumeDecision} says what that proves, and {@code
- * RecordComparison} checks that the records there are the next ones of the source.
+ * RecordComparison} checks that the records there are the next ones of the source. {@code LostTails} decides if the
+ * target ends before what is committed.
  */
 package dev.millrace.mirror.resume;

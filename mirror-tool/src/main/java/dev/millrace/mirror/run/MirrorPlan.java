@@ -127,6 +127,7 @@ public record MirrorPlan(
                 Map<TopicPartition, Stretch> stretches = new HashMap<>();
                 Map<String, Long> lost = new HashMap<>();
                 count(here.values(), there, positions, counts, stretches, lost);
+                PlannedTails tails = PlannedTails.find(config, copies, there, positions, stretches);
                 Map<TopicPartition, Long> countsThere = countThere(stretches.keySet(), there);
                 recordsThere +=
                         countsThere.values().stream().mapToLong(Long::longValue).sum();
@@ -141,6 +142,7 @@ public record MirrorPlan(
                     List<String> notes = new ArrayList<>();
                     allNotes.put(topic, notes);
                     noteLoss(lost.get(topic), there.containsKey(topic), notes);
+                    tails.note(topic, notes);
                     boolean isPossible = there.containsKey(topic)
                             ? compare(topic, settings.get(topic), settingsThere.get(topic), expected, notes)
                             : hasNotComeRound(topic, all, notes)

@@ -38,17 +38,23 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Mirrors that fetch by themselves, while brokers of both clusters and the mirrors are killed, and leaders move. */
 @Tag("thorough")
-@Timeout(240)
+@Timeout(360)
 class BatchMirrorFaultsIT {
     private static final Duration STOP = Duration.ofSeconds(60);
     private static final int PARTITIONS = 6;
     /** At each step at least so many records come after the fault. */
     private static final long MORE = 1_000;
 
+    /** Old records, too, next to new ones without a new segment. */
+    private static final Map<String, String> KEEPS_ALL =
+            Map.of("retention.ms", "-1", "segment.ms", String.valueOf(Long.MAX_VALUE));
+
     private static MirrorFixture clusters;
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
     private final Map<CopyMode, MirrorProcess> mirrors = new TreeMap<>();
+    /** Of the records that are written next. */
+    private volatile Duration age = Duration.ZERO;
 
     @TempDir
     private Path folder;
@@ -67,8 +73,8 @@ class BatchMirrorFaultsIT {
     void shouldLoseAndReorderNothingWhenBrokersAndMirrorsAreKilledAndLeadersMove() throws Exception {
         List<CopyMode> modes = List.of(CopyMode.BATCHES, CopyMode.RECORDS);
         for (CopyMode mode : modes) {
-            clusters.source().createTopic(topic(mode), replicas(), Map.of());
-            clusters.target().createTopic(topic(mode), replicas(), Map.of());
+            clusters.source().createTopic(topic(mode), replicas(), KEEPS_ALL);
+            clusters.target().createTopic(topic(mode), replicas(), KEEPS_ALL);
         }
         AtomicBoolean isLoading = new AtomicBoolean(true);
         CompletableFuture<Void> load = CompletableFuture.runAsync(() -> load(modes, isLoading));
@@ -96,6 +102,19 @@ class BatchMirrorFaultsIT {
             killMirrors();
             modes.forEach(this::start);
             awaitMore();
+
+            // Brokers forget who has written old records whenever they load a log. Only the target is disturbed now:
+            // the producer that writes to the source could not tell either what a broker has written of them.
+            for (int days : List.of(2, 30, 1_000)) {
+                age = Duration.ofDays(days);
+                awaitMore();
+                clusters.target().kill(2);
+                awaitMore();
+                killMirrors();
+                restart(clusters.target(), 2);
+                modes.forEach(this::start);
+                awaitMore();
+            }
         } finally {
             isLoading.set(false);
         }
@@ -174,7 +193,7 @@ class BatchMirrorFaultsIT {
                 new MillraceProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
             for (int i = 0; goesOn.get(); i++) {
                 for (CopyMode mode : modes) {
-                    clusters.fill(producer, topic(mode), PARTITIONS, 300, seed + i);
+                    clusters.fill(producer, topic(mode), PARTITIONS, 300, seed + i, age);
                 }
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20)); // leaves the processors to the others
             }

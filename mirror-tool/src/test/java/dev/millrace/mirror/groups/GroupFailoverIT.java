@@ -9,6 +9,7 @@ import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.config.ProducerKind;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.MovingLeaders;
 import dev.millrace.mirror.support.SourceLoad;
 import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.testkit.cluster.KafkaCluster;
@@ -57,7 +58,9 @@ class GroupFailoverIT {
 
     @BeforeAll
     static void startClusters() {
-        clusters = new MirrorFixture(builder -> builder.listeners(Listener.PROXIED));
+        clusters = new MirrorFixture(
+                source -> source.listeners(Listener.PROXIED),
+                target -> target.brokers(3).listeners(Listener.PROXIED));
     }
 
     @AfterAll
@@ -81,12 +84,16 @@ class GroupFailoverIT {
             "--mm2-offset-syncs=" + (syncsLocation.equals("source") ? topic + "-target" : alias),
             "--mm2-offset-syncs-location=" + syncsLocation
         };
-        writeWithMarkers(topic);
-        mirrorAll(topic, false, options);
-        writeWithMarkers(topic);
-        Map<String, Map<TopicPartition, Long>> committed = commitSomewhere(topic);
+        Map<String, Map<TopicPartition, Long>> committed;
+        try (MovingLeaders leaders = new MovingLeaders(clusters.target(), topic, PARTITIONS, Map.of())) {
+            writeWithMarkers(topic);
+            mirrorAll(topic, false, options);
+            writeWithMarkers(topic);
+            committed = commitSomewhere(topic);
 
-        mirrorAll(topic, true, options);
+            mirrorAll(topic, true, options);
+            assertThat(leaders.moves()).isPositive();
+        }
 
         Map<String, Map<TopicPartition, OffsetAndMetadata>> checkpoints = RemoteClusterUtils.translateOffsets(
                 clusters.target().clientConfig(), alias, Pattern.compile(".*"), STOP);
@@ -188,7 +195,8 @@ class GroupFailoverIT {
                 "--groups=" + topic + "-g.*",
                 "--groups-interval=1s")) {
             await("all is mirrored", () -> clusters.committed(topic) == 2_000, mirror);
-            clusters.target().proxy(1).limitBytesPerSecond(4_000);
+            IntStream.rangeClosed(1, clusters.target().brokers())
+                    .forEach(broker -> clusters.target().proxy(broker).limitBytesPerSecond(4_000));
             groups.forEach(group -> clusters.commit(group, everywhere(topic, 500)));
             await("some are written", () -> groups.stream().anyMatch(group -> isOnTarget(group, at -> true)), mirror);
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.MovingLeaders;
 import dev.millrace.mirror.support.SourceLoad;
 import dev.millrace.testkit.oracle.Comparison;
 import java.nio.file.Files;
@@ -20,6 +21,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Mirrors with {@code --resume exactly-once} that are killed, or stopped and continued, while the source is written to:
@@ -42,8 +45,12 @@ class ExactlyOnceIT {
 
     @BeforeAll
     static void startClusters() {
-        clusters = new MirrorFixture(builder -> builder.setting("group.min.session.timeout.ms", "1000")
-                .setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500"));
+        clusters = new MirrorFixture(
+                source -> source,
+                target -> target.brokers(3)
+                        .setting("group.min.session.timeout.ms", "1000")
+                        .setting("producer.id.expiration.check.interval.ms", "1000")
+                        .setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500"));
     }
 
     @AfterAll
@@ -120,6 +127,35 @@ class ExactlyOnceIT {
 
         Comparison comparison = clusters.compareForCommittedReader(topic);
         System.out.printf("%,d records, one mirror stopped and continued: %s%n", records, comparison);
+        assertThat(comparison).as("seed %d", seed).matches(Comparison::isExact);
+    }
+
+    @ParameterizedTest(name = "records of {0} days ago")
+    @ValueSource(ints = {0, 30})
+    void shouldShowEachRecordOnceWhenLeadersMoveAndItIsKilled(int days) throws Exception {
+        String topic = "leaders-move-" + days;
+        Map<String, String> keepsAll = Map.of("retention.ms", "-1");
+        clusters.source().createTopic(topic, PARTITIONS, 1, keepsAll);
+        long records;
+        try (MovingLeaders leaders = new MovingLeaders(clusters.target(), topic, PARTITIONS, keepsAll);
+                SourceLoad load = new SourceLoad(clusters, topic, topic, PARTITIONS, seed, Duration.ofDays(days))) {
+            try (MirrorProcess mirror = mirror(topic, "group.instance.id=one\n")) {
+                long moves = leaders.moves();
+                await("leaders move", () -> leaders.moves() >= moves + 4 * PARTITIONS, mirror);
+                await("it commits", () -> clusters.committedOnTarget(topic) > 5_000, mirror);
+                mirror.kill().awaitExit(STOP);
+            }
+            records = load.stop();
+            try (MirrorProcess mirror = mirror(topic, "group.instance.id=one\n")) {
+                await("all is committed", () -> clusters.committedOnTarget(topic) >= records, mirror);
+                assertThat(mirror.terminate().awaitExit(STOP))
+                        .as(mirror.output())
+                        .isZero();
+            }
+        }
+
+        Comparison comparison = clusters.compareForCommittedReader(topic);
+        System.out.printf("%,d records, newest of %d days ago, leaders moved: %s%n", records, days, comparison);
         assertThat(comparison).as("seed %d", seed).matches(Comparison::isExact);
     }
 

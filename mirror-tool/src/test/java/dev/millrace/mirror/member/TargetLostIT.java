@@ -13,6 +13,10 @@ import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.Numbered;
 import dev.millrace.mirror.topics.TopicPlan;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +29,9 @@ import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import picocli.CommandLine;
@@ -40,9 +46,13 @@ class TargetLostIT {
 
     private static MirrorFixture clusters;
 
+    /** Of the target's broker. */
+    @TempDir
+    private static Path data;
+
     @BeforeAll
     static void startClusters() {
-        clusters = new MirrorFixture();
+        clusters = new MirrorFixture(source -> source, target -> target.dataFolder(1, data));
     }
 
     @AfterAll
@@ -138,6 +148,61 @@ class TargetLostIT {
         assertThat(Numbered.read(clusters.target(), partition))
                 .as("it is told and decided once")
                 .isEqualTo(Numbered.values("r", OLD, ALL + 10));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"RECORDS", "AUTO"})
+    void shouldCopyAgainWhatALogLostFromItsEndAndSayItInThePlan(Way way) throws Exception {
+        TopicPartition partition = createAndCopy("tail-" + way, way);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", OLD, ALL));
+        mirrorUntil(way, partition, ALL); // batches of their own
+        loseEndOfLog(partition);
+        long left = clusters.mirrored(partition.topic());
+        assertThat(left).isLessThan(ALL);
+
+        assertThat(plan(way, partition).notes())
+                .contains(
+                        "the target has lost the last " + (ALL - left) + " records that it had acknowledged, at least;"
+                                + " they are copied again (--on-target-lost copy-again)");
+        assertThat(plan(way, partition).toMirror()).isEqualTo(ALL - left);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", ALL, ALL + 10));
+        assertThat(mirrorUntil(way, partition, ALL + 10))
+                .contains("Offsets " + left + " to " + (ALL - 1) + " of the source are missing there");
+
+        assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(Numbered.values("r", 0, ALL + 10));
+    }
+
+    @Test
+    void shouldDoWhatThePolicySaysAboutALogThatIsLostWhole() throws Exception {
+        TopicPartition partition = createAndCopy("whole", Way.AUTO);
+        clusters.target().kill(1);
+        clusters.target().removeData(1);
+        clusters.target().restart(1);
+        await("the target serves", () -> clusters.mirrored(partition.topic()) == 0);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", OLD, ALL));
+
+        assertThat(plan(Way.AUTO, partition, "--on-target-lost=stop-partition").toMirror())
+                .isZero();
+        try (MirrorProcess mirror = mirror(Way.AUTO, partition, "--on-target-lost=stop-partition")) {
+            await("it is told", () -> mirror.hasPrinted("The mirror stops this partition"), mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+        assertThat(Way.AUTO.hasCommitted(partition, OLD)).isTrue();
+        assertThat(clusters.mirrored(partition.topic())).isZero();
+
+        mirrorUntil(Way.AUTO, partition, ALL, "--on-target-lost=go-on");
+        assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(Numbered.values("r", OLD, ALL));
+    }
+
+    /** Kills the broker, and cuts off the last batch: it recovers the log up to there. */
+    private static void loseEndOfLog(TopicPartition partition) throws IOException {
+        clusters.target().kill(1);
+        Path log = data.resolve(partition.toString()).resolve("00000000000000000000.log");
+        try (FileChannel file = FileChannel.open(log, StandardOpenOption.WRITE)) {
+            file.truncate(file.size() - 1);
+        }
+        clusters.target().restart(1);
+        await("the target serves", () -> clusters.mirrored(partition.topic()) > 0);
     }
 
     /** Whether progress says the topic's id, or is that of an earlier version. */

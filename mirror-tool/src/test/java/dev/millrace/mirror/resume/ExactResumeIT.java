@@ -8,6 +8,7 @@ import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.config.ProducerKind;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.MovingLeaders;
 import dev.millrace.mirror.support.SourceLoad;
 import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.oracle.Comparison;
@@ -58,9 +59,12 @@ class ExactResumeIT {
 
     @BeforeAll
     static void startClusters() {
-        clusters = new MirrorFixture(builder -> builder.listeners(Listener.PROXIED)
-                // By default ten minutes; what has records of more than a day ago is forgotten then.
-                .setting("producer.id.expiration.check.interval.ms", "1000"));
+        clusters = new MirrorFixture(
+                source -> source.listeners(Listener.PROXIED),
+                target -> target.brokers(3)
+                        .listeners(Listener.PROXIED)
+                        // By default ten minutes; what has records of more than a day ago is forgotten then.
+                        .setting("producer.id.expiration.check.interval.ms", "1000"));
     }
 
     @AfterAll
@@ -116,11 +120,27 @@ class ExactResumeIT {
 
     @Test
     void shouldWriteEachRecordOnceWhenAStoppedMirrorGoesOnAfterAnotherHasTakenOver() throws Exception {
-        String topic = "stopped";
-        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        assertExact(copyWhileAStoppedMirrorGoesOn(0));
+    }
+
+    /** The target has forgotten the producer, so it cannot refuse what the stopped mirror still sends. */
+    @Tag("thorough")
+    @ParameterizedTest(name = "records of {0} days ago")
+    @ValueSource(ints = {2, 1_000})
+    void shouldLoseNothingWhenAStoppedMirrorOfOldRecordsGoesOnAfterAnotherHasTakenOver(int days) throws Exception {
+        Comparison comparison = copyWhileAStoppedMirrorGoesOn(days);
+
+        assertThat(comparison.lost()).as("%s, seed %d", comparison, seed).isZero();
+        assertThat(comparison.misrouted()).as("%s, seed %d", comparison, seed).isZero();
+        assertThat(comparison.unexpected()).as("%s, seed %d", comparison, seed).isZero();
+    }
+
+    private Comparison copyWhileAStoppedMirrorGoesOn(int days) throws Exception {
+        String topic = "stopped-" + days;
+        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of("retention.ms", "-1"));
         String quickToMissAMember = "session.timeout.ms=1500\nheartbeat.interval.ms=300\n";
         long records;
-        try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed);
+        try (SourceLoad load = new SourceLoad(clusters, topic, topic, PARTITIONS, seed, Duration.ofDays(days));
                 MirrorProcess first = mirror(topic, quickToMissAMember)) {
             await("the first writes", () -> clusters.mirrored(topic) > 2_000, first);
             first.freeze();
@@ -140,8 +160,10 @@ class ExactResumeIT {
         }
 
         Comparison comparison = clusters.compare(topic);
-        System.out.printf("%,d records, one mirror stopped and continued: %s%n", records, comparison);
-        assertExact(comparison);
+        System.out.printf(
+                "%,d records, newest of %d days ago, one mirror stopped and continued: %s%n",
+                records, days, comparison);
+        return comparison;
     }
 
     @Test
@@ -176,6 +198,33 @@ class ExactResumeIT {
             assertExact(comparison);
             assertThat(leftOut).as("left out").isPositive();
         }
+    }
+
+    @Tag("thorough")
+    @Test
+    void shouldWriteEachRecordOnceWhenLeadersMoveAndItIsKilled() throws Exception {
+        String topic = "leaders-move";
+        Map<String, String> keepsAll = Map.of("retention.ms", "-1");
+        clusters.source().createTopic(topic, PARTITIONS, 1, keepsAll);
+        long records;
+        try (MovingLeaders leaders = new MovingLeaders(clusters.target(), topic, PARTITIONS, keepsAll);
+                SourceLoad load = new SourceLoad(clusters, topic, topic, PARTITIONS, seed, Duration.ofDays(30))) {
+            for (int kill = 0; kill < KILLS; kill++) {
+                try (MirrorProcess mirror = mirror(topic, "group.instance.id=one\n")) {
+                    long moves = leaders.moves();
+                    long committed = clusters.committed(topic);
+                    await("leaders move", () -> leaders.moves() >= moves + 2 * PARTITIONS, mirror);
+                    await("it commits", () -> clusters.committed(topic) > committed + 1_000, mirror);
+                    mirror.kill().awaitExit(STOP);
+                }
+            }
+            records = load.stop();
+            copyTheRest(topic, records, "group.instance.id=one\n");
+        }
+
+        Comparison comparison = clusters.compare(topic);
+        System.out.printf("%,d records, leaders moved, %d kills: %s%n", records, KILLS, comparison);
+        assertExact(comparison);
     }
 
     private void assertExact(Comparison comparison) {

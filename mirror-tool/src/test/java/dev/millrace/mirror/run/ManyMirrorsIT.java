@@ -8,6 +8,7 @@ import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.config.ProducerKind;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.MovingLeaders;
 import dev.millrace.mirror.support.SourceLoad;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
@@ -70,12 +71,16 @@ class ManyMirrorsIT {
 
     @BeforeAll
     static void startClusters() {
-        clusters = new MirrorFixture(builder -> builder.listeners(Listener.PROXIED)
+        clusters = new MirrorFixture(ManyMirrorsIT::settings, target -> settings(target.brokers(3)));
+    }
+
+    private static KafkaCluster.Builder settings(KafkaCluster.Builder builder) {
+        return builder.listeners(Listener.PROXIED)
                 .setting("group.min.session.timeout.ms", "1000")
                 .setting("group.consumer.min.session.timeout.ms", "1000")
                 .setting("group.consumer.session.timeout.ms", "1500")
                 .setting("group.consumer.min.heartbeat.interval.ms", "100")
-                .setting("group.consumer.heartbeat.interval.ms", "300"));
+                .setting("group.consumer.heartbeat.interval.ms", "300");
     }
 
     @AfterAll
@@ -90,7 +95,8 @@ class ManyMirrorsIT {
         long records;
         int faults = 0;
         Fleet fleet = new Fleet(topic);
-        try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed);
+        try (MovingLeaders leaders = new MovingLeaders(clusters.target(), topic, PARTITIONS, Map.of());
+                SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed);
                 fleet) {
             fleet.startMissing();
             for (int round = 0; round < KILLS; round++) {
@@ -116,6 +122,7 @@ class ManyMirrorsIT {
             records = load.stop();
             await("all is committed", () -> committed(topic) >= records, fleet.running());
             fleet.stop();
+            assertThat(leaders.moves()).isPositive();
         }
         // That of a member that was killed hides what comes after it until it times out.
         await("no transaction is open", () -> clusters.stableOnTarget(topic) == clusters.mirrored(topic));
@@ -218,14 +225,19 @@ class ManyMirrorsIT {
          */
         void cutOff(List<KafkaCluster> from) {
             Set<TopicPartition> others = partitionsOfAllBut(MEMBERS - 1);
-            from.forEach(cluster -> cluster.proxy(1).setFlow(Flow.NOTHING));
+            from.forEach(cluster -> setFlow(cluster, Flow.NOTHING));
             awaitOthers(others);
             if (from.contains(clusterOfTheGroup())) {
                 awaitMore(allPartitions());
             }
-            from.forEach(cluster -> cluster.proxy(1).setFlow(Flow.BOTH));
+            from.forEach(cluster -> setFlow(cluster, Flow.BOTH));
             awaitBalance();
             awaitMore(allPartitions());
+        }
+
+        private void setFlow(KafkaCluster cluster, Flow flow) {
+            IntStream.rangeClosed(1, cluster.brokers())
+                    .forEach(broker -> cluster.proxy(broker).setFlow(flow));
         }
 
         /** A rolling restart. */

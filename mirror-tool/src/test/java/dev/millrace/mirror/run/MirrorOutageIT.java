@@ -101,6 +101,24 @@ class MirrorOutageIT {
         }
         assertThat(clusters.committed(limited)).isEqualTo(STEP);
         assertThat(clusters.committed(stopped)).isEqualTo(STEP);
+        assertThat(copyRest(limited, CopyMode.BATCHES, ResumeMode.EXACT)).matches(Comparison::isExact);
+        assertThat(copyRest(stopped, CopyMode.CONSUMER, ResumeMode.AT_LEAST_ONCE))
+                .matches(Comparison::isCompleteWithDuplicates);
+    }
+
+    /** Has the next start copy what is left of two steps, and compares each record. */
+    private Comparison copyRest(String topic, CopyMode mode, ResumeMode resume) throws InterruptedException {
+        try (MirrorProcess next = clusters.mirror(topic, 1, mode, "--resume=" + resume)) {
+            await(
+                    "the rest is copied",
+                    () -> clusters.committed(topic) + clusters.committedOnTarget(topic) == 2 * STEP,
+                    next);
+            assertThat(next.terminate().awaitExit(STOP)).as(next.output()).isZero();
+        }
+        Comparison comparison =
+                resume == ResumeMode.EXACTLY_ONCE ? clusters.compareForCommittedReader(topic) : clusters.compare(topic);
+        System.out.printf("%s, seed %d: %s%n", topic, seed, comparison);
+        return comparison;
     }
 
     @ParameterizedTest
@@ -122,6 +140,11 @@ class MirrorOutageIT {
             clusters.target().restart(1);
             clusters.target().restart(2);
         }
+        assertThat(copyRest(topic, mode, resume))
+                .matches(
+                        resume == ResumeMode.AT_LEAST_ONCE
+                                ? Comparison::isCompleteWithDuplicates
+                                : Comparison::isExact);
     }
 
     @Test
@@ -146,6 +169,7 @@ class MirrorOutageIT {
             clusters.target().restart(1);
             clusters.target().restart(2);
         }
+        assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
     }
 
     @Test
@@ -206,6 +230,7 @@ class MirrorOutageIT {
         assertThat(clusters.compareForCommittedReader(exactlyOnce))
                 .as("seed %d", seed)
                 .matches(Comparison::isExact);
+        assertThat(clusters.compare(replicated)).as("seed %d", seed).matches(Comparison::isExact);
     }
 
     @Test
@@ -266,6 +291,7 @@ class MirrorOutageIT {
             await("all is mirrored", () -> clusters.committed(topic) == STEP, mirror);
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
         }
+        assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
     }
 
     @Test
