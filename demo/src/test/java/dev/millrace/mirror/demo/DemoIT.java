@@ -68,8 +68,8 @@ class DemoIT {
     void shouldDrawCurvesOfSpeedByThreads() throws Exception {
         Path report = folder.resolve("curve.html");
 
-        String output = run(
-                "--curve", "--records=20000", "--threads=2", "--size=50", "--rounds=1", "--report=" + report);
+        String output =
+                run("--curve", "--records=20000", "--threads=2", "--size=50", "--rounds=1", "--report=" + report);
 
         assertThat(output.lines().filter(line -> line.endsWith("exact")))
                 .extracting(line -> line.strip().replaceAll("\\s.*", ""))
