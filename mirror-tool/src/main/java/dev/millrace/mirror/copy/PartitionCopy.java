@@ -22,6 +22,7 @@ import dev.millrace.mirror.refused.UnreadableBatch;
 import dev.millrace.mirror.text.MirrorException;
 import java.nio.ByteBuffer;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.BiConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
@@ -58,6 +59,8 @@ public final class PartitionCopy {
     private volatile boolean stopped;
     private volatile boolean copying;
     private volatile long position;
+    /** The codec of the last compressed batch, as the target gets it; 0, which is none, before the first. */
+    private volatile int codecId;
 
     // Used by the worker only.
     private OpenTarget open;
@@ -252,6 +255,10 @@ public final class PartitionCopy {
                 worker.observer().onPolled(batch.count());
             }
             open.decision().onBatch(batch);
+            int codecOfBatch = open.decision().codecIdOfOpened(batch);
+            if (codecOfBatch != 0 && codecOfBatch != codecId) {
+                codecId = codecOfBatch;
+            }
         }
         OpenReason reason = open.decision().reasonToOpenOrNull(batch, position);
         if (reason == null) {
@@ -420,6 +427,7 @@ public final class PartitionCopy {
                     // If the last records of a batch were not noted yet, more may be there; then the target is asked.
                     hasFailed ? Math.min(acked.writtenOfFailed(), acked.failedRecords()) : 0,
                     hasFailed ? acked.failedRecords() : 0,
+                    OptionalInt.of(codecId),
                     isUnreadable
                             ? new UnreadableBatch(
                                     from, refused.next, refused.records, refused.bytesOrNull, refused.cause)

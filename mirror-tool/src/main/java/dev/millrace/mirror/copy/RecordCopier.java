@@ -23,6 +23,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -288,7 +289,7 @@ public final class RecordCopier implements PartitionCopier {
             consumer.pause(List.of(partition));
             if (RefusedRecordReport.isRefusal(prefix.goBackCauseOrNull())) {
                 mirror.copiedOffsets().suspend(partition);
-                careful.add(new RefusedRecordSearch.Task(partition, start, until, at, 0, 0, null));
+                careful.add(new RefusedRecordSearch.Task(partition, start, until, at, 0, 0, OptionalInt.empty(), null));
             } else {
                 goOn(partition, start, at, false);
             }

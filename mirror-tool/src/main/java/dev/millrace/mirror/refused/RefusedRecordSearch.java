@@ -1,5 +1,6 @@
 package dev.millrace.mirror.refused;
 
+import dev.millrace.client.raw.RawPartition;
 import dev.millrace.client.raw.RawProducer;
 import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.mirror.config.RefusalPolicy;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -74,6 +76,8 @@ public final class RefusedRecordSearch implements Runnable {
      * @param numbers producer id, epoch and sequence of the record at the start
      * @param written how many of the first records the target has already
      * @param records how many there are, if {@code written} is not 0
+     * @param codecId the codec that its batches had, which decides how large its records are for the target; empty if
+     *     that is not known, and they are compressed as the producer is told
      * @param unreadableOrNull the batch that is to be left out; then nothing is read
      */
     public record Task(
@@ -83,6 +87,7 @@ public final class RefusedRecordSearch implements Runnable {
             ResumePoint numbers,
             int written,
             int records,
+            OptionalInt codecId,
             UnreadableBatch unreadableOrNull) {}
 
     /** What all searches use. */
@@ -101,14 +106,17 @@ public final class RefusedRecordSearch implements Runnable {
          */
         public boolean tryNumber(TopicPartition partition, ResumePoint numbers) {
             try {
-                RawProducer.of(producer)
-                        .partition(names.onTarget(partition.topic()), partition.partition())
+                open(partition)
                         .numberFrom(new RawProducerId(numbers.producerId(), numbers.epoch()), numbers.nextSequence());
                 return true;
             } catch (RetriableException e) {
                 targets.onMissing(partition);
                 return false;
             }
+        }
+
+        private RawPartition open(TopicPartition partition) {
+            return RawProducer.of(producer).partition(names.onTarget(partition.topic()), partition.partition());
         }
     }
 
@@ -320,10 +328,13 @@ public final class RefusedRecordSearch implements Runnable {
 
     /**
      * Sets the sequence if necessary: after a failure the producer takes no more of the partition until it is set
-     * again.
+     * again. Sets the codec, too: uncompressed, a record may be larger than the target takes.
      */
     private boolean tryNumber() {
-        mustNumber = mustNumber && !context.tryNumber(partition, progress.numbers());
+        if (mustNumber && context.tryNumber(partition, progress.numbers())) {
+            task.codecId().ifPresent(context.open(partition)::compressWith);
+            mustNumber = false;
+        }
         return !mustNumber;
     }
 

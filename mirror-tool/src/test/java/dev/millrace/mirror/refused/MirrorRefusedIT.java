@@ -121,6 +121,36 @@ class MirrorRefusedIT {
                         + " skipped");
     }
 
+    /** It is too large for the target until it is compressed, and its batch has another record that is refused. */
+    @Test
+    void shouldCopyALargeRecordOfABatchInWhichAnotherIsRefused() throws Exception {
+        String topic = topics("compressed", Map.of("message.timestamp.after.max.ms", "86400000"));
+        Map<String, Object> config = clusters.source().clientConfig();
+        config.put("compression.type", "gzip");
+        config.put("linger.ms", 1_000);
+        config.put("batch.size", 10_000_000);
+        config.put("max.request.size", 20_000_000);
+        List<String> values = List.of("v0", "v1" + " ".repeat(3_000_000), "v2", "v3");
+        List<Future<?>> results = new ArrayList<>();
+        try (KafkaProducer<byte[], byte[]> producer = StockProducers.create(config)) {
+            for (int number = 0; number < values.size(); number++) {
+                long timestamp = System.currentTimeMillis() + (number == 2 ? FUTURE_MS : 0);
+                results.add(producer.send(new ProducerRecord<>(
+                        topic, 0, timestamp, null, values.get(number).getBytes(UTF_8))));
+            }
+        }
+        results.forEach(MirrorFixture::get);
+
+        try (MirrorProcess mirror = mirror(topic, CopyMode.AUTO, "--on-refused=skip")) {
+            awaitCommitted(mirror, topic, 0, values.size());
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+
+        assertThat(read(clusters.target(), topic, 0)).containsExactly("v0", "v1", "v3");
+        assertThat(records(clusters.target(), topic, 0).get(1).serializedValueSize())
+                .isEqualTo(values.get(1).length());
+    }
+
     /** What is refused leaves no hole by which the next process would count wrongly. */
     @Test
     void shouldWriteNothingTwiceAfterAKillInTheMiddle(@TempDir Path folder) throws Exception {
