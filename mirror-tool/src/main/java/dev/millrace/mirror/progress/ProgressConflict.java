@@ -31,7 +31,7 @@ public final class ProgressConflict {
      * Checks, before a mirror whose group is on the target starts, that the group on the source has no members.
      *
      * @param described the source's answer about the group there
-     * @throws MirrorException, a temporary one, if the group has members, or the source has not answered
+     * @throws MirrorException a temporary one, if the group has members, or the source has not answered
      */
     public static void requireNoMembers(String group, KafkaFuture<ConsumerGroupDescription> described) {
         try {
