@@ -141,7 +141,7 @@ class MirrorRefusedIT {
         }
         results.forEach(MirrorFixture::get);
 
-        try (MirrorProcess mirror = mirror(topic, CopyMode.AUTO, "--on-refused=skip")) {
+        try (MirrorProcess mirror = mirror(topic, CopyMode.BATCHES, "--on-refused=skip")) {
             awaitCommitted(mirror, topic, 0, values.size());
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
         }
