@@ -53,7 +53,7 @@ class BatchMirrorFaultsIT {
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
     private final Map<CopyMode, MirrorProcess> mirrors = new TreeMap<>();
-    /** Of the records that are written next. */
+    /** How old the records are that are written next. */
     private volatile Duration age = Duration.ZERO;
 
     @TempDir

@@ -46,7 +46,7 @@ class TargetLostIT {
 
     private static MirrorFixture clusters;
 
-    /** Of the target's broker. */
+    /** Where the broker of the target has its logs. */
     @TempDir
     private static Path data;
 
