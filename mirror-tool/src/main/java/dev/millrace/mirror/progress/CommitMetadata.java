@@ -64,6 +64,15 @@ public record CommitMetadata(
     public record ResumePoint(long producerId, short epoch, int nextSequence, long sourceOffset, long targetOffset) {
         public static final long UNKNOWN = -1;
 
+        /**
+         * Returns how many records, at least, the target has lost from the end of its log; 0 if that is not known.
+         *
+         * @param end of the target's log
+         */
+        public long lostTail(long end) {
+            return targetOffset == UNKNOWN ? 0 : Math.max(0, targetOffset - end);
+        }
+
         /** Returns the sequence and offsets after this many more records, at these positions. */
         public ResumePoint after(long records, long source, long target) {
             int next = (int) ((nextSequence + records) & Integer.MAX_VALUE);

@@ -71,8 +71,7 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
         return Optional.ofNullable(committed.get(partition))
                 .map(CommitMetadata::of)
                 .flatMap(CommitMetadata::resume)
-                .filter(point -> point.targetOffset() != CommitMetadata.ResumePoint.UNKNOWN)
-                .map(point -> Math.max(0, point.targetOffset() - end))
+                .map(point -> point.lostTail(end))
                 .orElse(0L);
     }
 

@@ -32,7 +32,7 @@ final class LostTails {
 
     /** @param end of the target */
     static boolean isLost(ResumePoint committed, long end) {
-        return committed.targetOffset() != ResumePoint.UNKNOWN && end < committed.targetOffset();
+        return committed.lostTail(end) > 0;
     }
 
     /**
@@ -50,7 +50,7 @@ final class LostTails {
 
     /** @param first offset of the source */
     static long firstMissing(ResumePoint committed, long end, OptionalLong afterLastCopy, long first) {
-        long atMost = committed.sourceOffset() - (committed.targetOffset() - end);
+        long atMost = committed.sourceOffset() - committed.lostTail(end);
         return Math.max(first, Math.min(afterLastCopy.orElse(first), atMost));
     }
 
