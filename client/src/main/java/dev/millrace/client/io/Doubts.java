@@ -26,7 +26,7 @@ final class Doubts {
     /** Whether an attempt left open if it wrote its batch, and some batch has been outstanding since. */
     private boolean isSomethingOpen;
 
-    /** When the leader last told what it remembers, and for how long, since an attempt was left open. */
+    /** When the current leader last told what it remembers, and for how long, since an attempt was left open. */
     private final AnswerTime answered;
 
     /** The batch whose sequence the broker did not expect; null if there is no such gap. */
@@ -58,6 +58,11 @@ final class Doubts {
 
     void onAttemptLeftOpen() {
         isSomethingOpen = true;
+        answered.forget();
+    }
+
+    /** What the leader before has told says nothing about this one, which may lack or have forgotten something. */
+    void onNewLeader() {
         answered.forget();
     }
 

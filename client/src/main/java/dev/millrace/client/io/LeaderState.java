@@ -57,7 +57,7 @@ final class LeaderState {
         hasAccepted = false;
     }
 
-    /** Returns the number of the current term, for {@link #onAccepted}. */
+    /** Returns the number of the current term. */
     int term() {
         return term;
     }

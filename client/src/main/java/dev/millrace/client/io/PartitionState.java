@@ -53,6 +53,9 @@ final class PartitionState {
     /** Whether the leader was asked what it remembers and has not answered. */
     private boolean isAsking;
 
+    /** The term of the leader that was asked last. */
+    private int askedInTerm;
+
     PartitionState(
             PartitionQueue queue,
             SenderSettings settings,
@@ -93,7 +96,11 @@ final class PartitionState {
 
     /** Notes the topic id and leader epoch of the current image. */
     void updateLeader(Uuid topicId, int leaderEpoch) {
+        int before = leader.term();
         leader.update(topicId, leaderEpoch);
+        if (leader.term() != before) {
+            doubts.onNewLeader();
+        }
     }
 
     // ---- what to send ----
@@ -149,6 +156,7 @@ final class PartitionState {
     /** Notes that broker {@code node} is asked now. */
     ProducerId ask(int node) {
         leader.updateNode(node);
+        askedInTerm = leader.term();
         isAsking = true;
         return sequences.producerId();
     }
@@ -269,6 +277,9 @@ final class PartitionState {
             return;
         }
         doubts.onAnswer(told, nowMs);
+        if (askedInTerm != leader.term()) {
+            doubts.onNewLeader();
+        }
     }
 
     /**

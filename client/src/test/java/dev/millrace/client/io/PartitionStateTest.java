@@ -75,6 +75,46 @@ class PartitionStateTest {
         sendNext(state);
     }
 
+    /** The new leader may have forgotten the producer, and would write the batch a second time. */
+    @Test
+    void shouldAskTheNewLeaderWhenTheOneBeforeHasToldWhatItRemembers() throws Exception {
+        // given
+        PartitionState state = stateWithBatches(6);
+        state.updateLeader(TOPIC_ID, 3);
+        loseAnswer(state, sendNext(state));
+        state.ask(NODE);
+        state.onMemory(new ProducerMemory(ProducerMemory.Kind.REMEMBERED, 0, 0), 0, 0);
+        assertThat(state.candidate(NODE, 0)).as("what the leader recognizes").isNotNull();
+
+        // when
+        state.updateLeader(TOPIC_ID, 4);
+
+        // then
+        assertThat(state.isQuestionOpen(0)).isTrue();
+        assertThat(state.candidate(NODE, 0)).isNull();
+    }
+
+    @Test
+    void shouldAskTheNewLeaderWhenTheOneBeforeAnswersAfterItsTime() throws Exception {
+        // given
+        PartitionState state = stateWithBatches(6);
+        state.updateLeader(TOPIC_ID, 3);
+        loseAnswer(state, sendNext(state));
+        state.ask(NODE);
+
+        // when
+        state.updateLeader(TOPIC_ID, 4);
+        state.onMemory(new ProducerMemory(ProducerMemory.Kind.REMEMBERED, 0, 0), 0, 0);
+
+        // then
+        assertThat(state.isQuestionOpen(0)).isTrue();
+    }
+
+    private static void loseAnswer(PartitionState state, FinishedBatch batch) {
+        state.onRequestEnded(batch, false);
+        state.onRefused(batch);
+    }
+
     private void assertThatOneGoesAloneAfter(Uuid topicId, int epoch) throws InterruptedException {
         // given
         PartitionState state = stateWithBatches(6);

@@ -39,6 +39,7 @@ final class SimulatedPartition {
     private boolean isFork;
 
     private long keepUntilMs;
+    private int askedNode;
     int leader;
     int leaderEpoch;
     private final CommittedLog transactions = new CommittedLog();
@@ -130,7 +131,16 @@ final class SimulatedPartition {
     /** Null if the broker knows nothing of it. It does not look which are expired until a retry must have come. */
     Producer describe(long id, long nowMs) {
         keepUntilMs = nowMs + LONGEST_RETRY_MS;
+        askedNode = leader;
         return producers.get(id);
+    }
+
+    /**
+     * Whether this broker cannot lead yet: one that was asked and then lost the leadership has to copy what it lacks
+     * before it leads again, and a retry that relies on its answer comes earlier, and is refused.
+     */
+    boolean isToFollow(int node, long nowMs) {
+        return node == askedNode && nowMs < keepUntilMs;
     }
 
     /** The broker looks which producers have written nothing that is younger. */

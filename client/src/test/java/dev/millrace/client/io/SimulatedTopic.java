@@ -354,11 +354,12 @@ final class SimulatedTopic {
         return partition.leader;
     }
 
+    /** A broker that stays leader, in a new epoch, loses nothing. */
     private void elect(SimulatedPartition partition, int node) {
-        if (mayLose >= 0) {
-            partition.elect(node, random, mayLose);
-        } else {
+        if (mayLose < 0 || node == partition.leader) {
             partition.lead(node);
+        } else if (!partition.isToFollow(node, clock.getAsLong())) {
+            partition.elect(node, random, mayLose);
         }
     }
 
