@@ -21,12 +21,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.ListTopicsOptions;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -44,6 +42,7 @@ class TargetLostIT {
     private static final int OLD = 300;
     private static final int ALL = 400;
 
+    @AutoClose
     private static MirrorFixture clusters;
 
     /** Where the broker of the target has its logs. */
@@ -53,11 +52,6 @@ class TargetLostIT {
     @BeforeAll
     static void startClusters() {
         clusters = new MirrorFixture(source -> source, target -> target.dataFolder(1, data));
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
     }
 
     /** Ways to copy and to keep progress. */
@@ -89,10 +83,10 @@ class TargetLostIT {
 
     @ParameterizedTest
     @EnumSource
-    void shouldCopyAgainWhatATargetHasLostThatWasSetUpAnewWhileTheMirrorWasStopped(Way way) throws Exception {
+    void shouldCopyAgainWhatATargetHasLostThatWasFormattedWhileTheMirrorWasStopped(Way way) throws Exception {
         TopicPartition partition = createAndCopy("setup-" + way, way);
 
-        deleteAll();
+        clusters.target().format();
         Numbered.write(clusters.source(), partition, Numbered.values("r", OLD, ALL));
         String output = mirrorUntil(way, partition, ALL);
 
@@ -254,14 +248,6 @@ class TargetLostIT {
         TopicPartition partition = create(topic);
         mirrorUntil(way, partition, OLD);
         return partition;
-    }
-
-    /** What a mirror finds of a cluster that was set up anew and has kept its id. */
-    private static void deleteAll() {
-        Admin target = clusters.target().admin();
-        get(target.deleteTopics(get(target.listTopics(new ListTopicsOptions().listInternal(true))
-                        .names()))
-                .all());
     }
 
     private static void delete(TopicPartition partition) {

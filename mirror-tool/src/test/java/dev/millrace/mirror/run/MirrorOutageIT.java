@@ -1,6 +1,7 @@
 package dev.millrace.mirror.run;
 
 import static dev.millrace.mirror.support.MirrorFixture.await;
+import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -17,6 +18,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
@@ -231,6 +233,52 @@ class MirrorOutageIT {
                 .as("seed %d", seed)
                 .matches(Comparison::isExact);
         assertThat(clusters.compare(replicated)).as("seed %d", seed).matches(Comparison::isExact);
+    }
+
+    /** They keep their share of the producer's memory, and all threads of the mirror meet them. */
+    @Test
+    void shouldGoOnInTransactionsWithTheOthersWhileHalfOfManyPartitionsHaveNoLeader() throws Exception {
+        // given
+        int partitions = 64;
+        int records = 4 * STEP;
+        long all = 3L * records;
+        String topic = "half-leaderless";
+        clusters.source().createTopic(topic, partitions, 1, Map.of());
+        clusters.target()
+                .createTopic(
+                        topic,
+                        IntStream.range(0, partitions).boxed().collect(toMap(p -> p, p -> List.of(1 + p % 2))),
+                        Map.of());
+        clusters.fill(topic, partitions, records, seed);
+        Path small = Files.writeString(folder.resolve("half.properties"), "buffer.memory=4000000\n");
+        try (MirrorProcess mirror =
+                clusters.mirror(topic, 8, CopyMode.AUTO, "--resume=exactly-once", "--producer.config=" + small)) {
+            await("it has begun", () -> clusters.committedOnTarget(topic) == records, mirror);
+
+            // when
+            clusters.target().kill(2);
+            clusters.fill(topic, partitions, 2 * records, seed + 1);
+
+            // then
+            await("the other half is committed", () -> committedOnFirstBroker(topic) == all / 2, mirror);
+            assertThat(clusters.committedOnTarget(topic))
+                    .as("of all partitions")
+                    .isLessThan(all);
+            clusters.target().restart(2);
+            await("all is committed", () -> clusters.committedOnTarget(topic) == all, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+        assertThat(clusters.compareForCommittedReader(topic))
+                .as("seed %d", seed)
+                .matches(Comparison::isExact);
+    }
+
+    /** That is where the even partitions are. */
+    private static long committedOnFirstBroker(String topic) {
+        return clusters.positionsOnTarget(topic).entrySet().stream()
+                .filter(each -> each.getKey().partition() % 2 == 0)
+                .mapToLong(each -> each.getValue().offset())
+                .sum();
     }
 
     @Test

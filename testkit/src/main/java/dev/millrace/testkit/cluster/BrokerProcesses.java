@@ -133,12 +133,26 @@ final class BrokerProcesses {
             throw new IllegalStateException(
                     "Broker " + broker + " runs; its data can only be removed when it does not");
         }
-        try (Stream<Path> files = Files.walk(dataFolder(nodes.brokers().get(broker - 1)))) {
+        remove(dataFolder(nodes.brokers().get(broker - 1)));
+    }
+
+    /** Kills all nodes, removes what they have kept, and starts them again; blocks until all of them serve. */
+    void formatAll() {
+        processes.values().forEach(ChildJvm::kill);
+        for (Node node : nodes.all()) {
+            remove(dataFolder(node));
+            remove(metadataFolder(node));
+        }
+        startAll();
+    }
+
+    private static void remove(Path dataFolder) {
+        try (Stream<Path> files = Files.walk(dataFolder)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("Cannot remove the data of broker " + broker, e);
+            throw new UncheckedIOException("Cannot remove " + dataFolder, e);
         }
     }
 
@@ -191,10 +205,13 @@ final class BrokerProcesses {
                 .getOrDefault(node.id(), folder.path().resolve(name(node)));
     }
 
+    private Path metadataFolder(Node node) {
+        return folder.path().resolve(name(node) + "-metadata");
+    }
+
     private Properties settingsOf(Node node) {
-        Path metadataFolder = folder.path().resolve(name(node) + "-metadata");
         Properties properties = new Properties();
-        properties.putAll(BrokerSettings.of(node, nodes.controllers(), dataFolder(node), metadataFolder));
+        properties.putAll(BrokerSettings.of(node, nodes.controllers(), dataFolder(node), metadataFolder(node)));
         if (node.isBroker()) {
             boolean isController = nodes.controllers().contains(node);
             properties.putAll(BrokerSettings.broker(node, isController));

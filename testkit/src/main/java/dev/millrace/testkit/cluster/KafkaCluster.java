@@ -172,6 +172,14 @@ public final class KafkaCluster implements AutoCloseable {
         processes.removeData(broker);
     }
 
+    /**
+     * Kills all nodes, removes their data and metadata, and starts them as a new cluster with the same id, users and
+     * ports; blocks until all of them serve.
+     */
+    public void format() {
+        processes.formatAll();
+    }
+
     /** Freezes a broker by SIGSTOP: its connections stay open, and it answers nothing. */
     public void pause(int broker) {
         processes.pause(broker);
