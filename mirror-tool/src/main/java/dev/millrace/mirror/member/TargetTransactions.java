@@ -104,15 +104,15 @@ final class TargetTransactions implements PartitionCopy.Target {
 
     @Override
     public PartitionCopy.OpenTarget openOrNull(TopicPartition partition) {
-        Writer of = writer;
+        Writer current = writer;
         try {
-            PartitionCopy.OpenTarget opened = of.target.openOrNull(partition);
+            PartitionCopy.OpenTarget opened = current.target.openOrNull(partition);
             return opened == null
                     ? null
                     : new PartitionCopy.OpenTarget(
                             new TransactionalPartition(opened.raw(), this::onOver), opened.decision());
         } catch (KafkaException e) {
-            if (isReplaced(of)) {
+            if (isReplaced(current)) {
                 return null; // it was closed meanwhile
             }
             throw e;
@@ -120,8 +120,8 @@ final class TargetTransactions implements PartitionCopy.Target {
     }
 
     @SuppressWarnings("ReferenceEquality") // each has a producer of its own
-    private boolean isReplaced(Writer of) {
-        return writer != of;
+    private boolean isReplaced(Writer current) {
+        return writer != current;
     }
 
     @Override

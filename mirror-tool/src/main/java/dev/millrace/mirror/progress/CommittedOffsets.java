@@ -99,9 +99,9 @@ public final class CommittedOffsets {
         var answer = question.ask(groups, timeoutMs);
         for (String group : groups) {
             try {
-                Map<TopicPartition, OffsetAndMetadata> of = new HashMap<>(Clusters.await(answer.get(group)));
-                of.values().removeIf(offset -> offset == null);
-                all.put(group, of);
+                Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>(Clusters.await(answer.get(group)));
+                committed.values().removeIf(offset -> offset == null);
+                all.put(group, committed);
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof GroupIdNotFoundException) {
                     all.put(group, new HashMap<>());

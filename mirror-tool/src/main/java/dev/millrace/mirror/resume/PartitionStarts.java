@@ -164,37 +164,37 @@ public final class PartitionStarts {
         commitNewNumbers();
     }
 
-    private ExactResume.Outcome outcome(TopicPartition partition, Waiting of) {
+    private ExactResume.Outcome outcome(TopicPartition partition, Waiting waiter) {
         return new ExactResume.Outcome() {
             @Override
             public void accept(Start start) {
-                found.add(() -> onFound(partition, of, start));
+                found.add(() -> onFound(partition, waiter, start));
             }
 
             @Override
             public void onStopped() {
-                found.add(() -> stop(partition, of));
+                found.add(() -> stop(partition, waiter));
             }
         };
     }
 
-    private void stop(TopicPartition partition, Waiting of) {
-        if (isStillWaiting(partition, of)) {
+    private void stop(TopicPartition partition, Waiting waiter) {
+        if (isStillWaiting(partition, waiter)) {
             waiting.remove(partition);
             stopped.add(partition);
         }
     }
 
-    private void onFound(TopicPartition partition, Waiting of, Start start) {
-        if (!isStillWaiting(partition, of)) {
+    private void onFound(TopicPartition partition, Waiting waiter, Start start) {
+        if (!isStillWaiting(partition, waiter)) {
             return; // given up meanwhile
         }
         // The next record may come late, and by then the target may have forgotten what is left out now.
-        boolean leavesOut = start.from().offset() != of.from.offset();
-        if (start.isNew() || leavesOut || of.from.isRestored() || isNews.test(partition)) {
-            of.toCommit = start;
+        boolean leavesOut = start.from().offset() != waiter.from.offset();
+        if (start.isNew() || leavesOut || waiter.from.isRestored() || isNews.test(partition)) {
+            waiter.toCommit = start;
         } else {
-            begin(partition, of, start);
+            begin(partition, waiter, start);
         }
     }
 
@@ -242,12 +242,12 @@ public final class PartitionStarts {
     }
 
     @SuppressWarnings("ReferenceEquality") // it may have been given up and assigned again
-    private boolean isStillWaiting(TopicPartition partition, Waiting of) {
-        return waiting.get(partition) == of;
+    private boolean isStillWaiting(TopicPartition partition, Waiting waiter) {
+        return waiting.get(partition) == waiter;
     }
 
-    private void begin(TopicPartition partition, Waiting of, Start start) {
+    private void begin(TopicPartition partition, Waiting waiter, Start start) {
         waiting.remove(partition);
-        begin.begin(partition, of.from.movedTo(start.from()), Optional.of(start.numbers()));
+        begin.begin(partition, waiter.from.movedTo(start.from()), Optional.of(start.numbers()));
     }
 }

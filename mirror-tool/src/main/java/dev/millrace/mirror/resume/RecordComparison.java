@@ -155,8 +155,8 @@ public final class RecordComparison implements AutoCloseable {
             this.patience = patience;
         }
 
-        void seek(TopicPartition of, long offset) {
-            partition = of;
+        void seek(TopicPartition next, long offset) {
+            partition = next;
             consumer.assign(List.of(partition));
             consumer.seek(partition, offset);
             polled = List.<ConsumerRecord<byte[], byte[]>>of().iterator();
@@ -181,12 +181,12 @@ public final class RecordComparison implements AutoCloseable {
             return consumer.position(partition) >= end(partition);
         }
 
-        long start(TopicPartition of) {
-            return consumer.beginningOffsets(List.of(of), patience).get(of);
+        long start(TopicPartition asked) {
+            return consumer.beginningOffsets(List.of(asked), patience).get(asked);
         }
 
-        long end(TopicPartition of) {
-            return consumer.endOffsets(List.of(of), patience).get(of);
+        long end(TopicPartition asked) {
+            return consumer.endOffsets(List.of(asked), patience).get(asked);
         }
     }
 

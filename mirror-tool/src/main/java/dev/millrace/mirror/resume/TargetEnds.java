@@ -42,8 +42,8 @@ final class TargetEnds {
     }
 
     /** Does not block, whatever the target lacks; the executor calls back. */
-    void ask(TopicPartition of, BiConsumer<ListOffsetsResultInfo, Throwable> onAnswer) {
-        questions.add(new Question(of, onAnswer));
+    void ask(TopicPartition partition, BiConsumer<ListOffsetsResultInfo, Throwable> onAnswer) {
+        questions.add(new Question(partition, onAnswer));
         if (isAboutToAsk.compareAndSet(false, true)) {
             executor.execute(this::askTogether, PAUSE_MS);
         }

@@ -96,8 +96,8 @@ public final class ClusterSync implements AutoCloseable {
         return MatchingTopics.ask(source, config).mirrored();
     }
 
-    private void tell(String of, String problem) {
-        if (!problem.equals(told.put(of, problem))) {
+    private void tell(String part, String problem) {
+        if (!problem.equals(told.put(part, problem))) {
             LOG.warn("{}", problem);
         }
     }

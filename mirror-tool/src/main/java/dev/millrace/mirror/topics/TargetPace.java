@@ -35,27 +35,27 @@ final class TargetPace {
         all.forEach(this::look);
     }
 
-    private void look(PartitionCounters of) {
-        long acked = of.acked();
-        Turns known = turns.get(of);
+    private void look(PartitionCounters counters) {
+        long acked = counters.acked();
+        Turns known = turns.get(counters);
         if (known != null && acked > known.latestAcked) {
             ackedNanos = OptionalLong.of(nowNanos);
         }
-        turns.put(of, next(known, of, acked));
+        turns.put(counters, next(known, counters, acked));
     }
 
-    private Turns next(Turns known, PartitionCounters of, long acked) {
+    private Turns next(Turns known, PartitionCounters counters, long acked) {
         if (known == null) {
-            return new Turns(acked, of.inFlight(), 0, nowNanos, acked);
+            return new Turns(acked, counters.inFlight(), 0, nowNanos, acked);
         }
         if (!known.isOneOver(acked)) {
             return new Turns(known.acked, known.inFlight, known.count, known.sinceNanos, acked);
         }
         if (known.count + 1 < TURNS) {
-            return new Turns(acked, of.inFlight(), known.count + 1, known.sinceNanos, acked);
+            return new Turns(acked, counters.inFlight(), known.count + 1, known.sinceNanos, acked);
         }
         overtookNanos = OptionalLong.of(Math.max(overtookNanos.orElse(known.sinceNanos), known.sinceNanos));
-        return new Turns(acked, of.inFlight(), 0, nowNanos, acked);
+        return new Turns(acked, counters.inFlight(), 0, nowNanos, acked);
     }
 
     /** Whether a partition waiting since then may only wait for its turn: others advance but have not overtaken it. */

@@ -71,19 +71,19 @@ final class PartitionReader implements RecordStream, AutoCloseable {
     }
 
     /** Returns where a range begins now; its first records may have been deleted. */
-    long startOf(TopicPartition of, long from, long to) {
+    long startOf(TopicPartition asked, long from, long to) {
         if (from == to) {
             return from;
         }
         return Math.min(
-                to, Math.max(from, consumer.beginningOffsets(List.of(of)).get(of)));
+                to, Math.max(from, consumer.beginningOffsets(List.of(asked)).get(asked)));
     }
 
     /** Returns the present end of a partition; 0 if the cluster does not have it. */
-    long endOf(TopicPartition of) {
+    long endOf(TopicPartition asked) {
         boolean isThere =
-                consumer.partitionsFor(of.topic()).stream().anyMatch(info -> info.partition() == of.partition());
-        return isThere ? consumer.endOffsets(List.of(of)).get(of) : 0;
+                consumer.partitionsFor(asked.topic()).stream().anyMatch(info -> info.partition() == asked.partition());
+        return isThere ? consumer.endOffsets(List.of(asked)).get(asked) : 0;
     }
 
     @Override

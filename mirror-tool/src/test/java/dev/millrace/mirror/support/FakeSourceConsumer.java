@@ -139,13 +139,13 @@ public final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
                 .collect(Collectors.toMap(
                         topic -> topic,
                         topic -> IntStream.range(0, PARTITIONS)
-                                .mapToObj(partition -> info(new TopicPartition(topic, partition)))
+                                .mapToObj(p -> info(new TopicPartition(topic, p)))
                                 .toList()));
     }
 
-    private PartitionInfo info(TopicPartition of) {
-        Node leader = leaderless.contains(of) ? null : new Node(1, "localhost", 9092);
-        return new PartitionInfo(of.topic(), of.partition(), leader, null, null);
+    private PartitionInfo info(TopicPartition partition) {
+        Node leader = leaderless.contains(partition) ? null : new Node(1, "localhost", 9092);
+        return new PartitionInfo(partition.topic(), partition.partition(), leader, null, null);
     }
 
     @Override

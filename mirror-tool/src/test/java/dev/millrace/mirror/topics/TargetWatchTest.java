@@ -163,12 +163,12 @@ class TargetWatchTest {
         return new TargetWatch(stalled -> "asleep", "refused"::equals, limit, failures::add, counters::stream);
     }
 
-    private static void inFlight(PartitionCounters of, long records) {
-        of.onMeasured(records, records, null, 0);
+    private static void inFlight(PartitionCounters partition, long records) {
+        partition.onMeasured(records, records, null, 0);
     }
 
-    private static void acknowledge(PartitionCounters of, long records) {
-        of.onAcked(records, records, -1, 0);
+    private static void acknowledge(PartitionCounters partition, long records) {
+        partition.onAcked(records, records, -1, 0);
     }
 
     private void lookEachSecond(int from, int to) {
