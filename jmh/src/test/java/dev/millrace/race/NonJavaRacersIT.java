@@ -12,8 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,17 +23,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("thorough")
 class NonJavaRacersIT {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
-    private static StubBroker stub;
 
-    @BeforeAll
-    static void start() {
-        stub = StubBroker.builder().topic("race", 3).start();
-    }
-
-    @AfterAll
-    static void close() {
-        stub.close();
-    }
+    @AutoClose
+    private static final StubBroker stub = StubBroker.builder().topic("race", 3).start();
 
     @ParameterizedTest
     @CsvSource({

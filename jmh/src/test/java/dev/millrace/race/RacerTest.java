@@ -8,8 +8,7 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.common.errors.RecordTooLargeException;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,17 +16,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RacerTest {
     private static final String STOCK = "org.apache.kafka.clients.producer.KafkaProducer";
     private static final String MILLRACE = "dev.millrace.client.MillraceProducer";
-    private static StubBroker stub;
 
-    @BeforeAll
-    static void start() {
-        stub = StubBroker.builder().topic("race", 3).start();
-    }
-
-    @AfterAll
-    static void close() {
-        stub.close();
-    }
+    @AutoClose
+    private static final StubBroker stub = StubBroker.builder().topic("race", 3).start();
 
     @ParameterizedTest
     @CsvSource({

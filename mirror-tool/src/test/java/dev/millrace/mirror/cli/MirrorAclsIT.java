@@ -46,8 +46,7 @@ import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,7 +66,10 @@ class MirrorAclsIT {
     private static final int PARTITIONS = 2;
     private static final int RECORDS = 500;
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture(cluster -> cluster.authorizer()
+            .listeners(Listener.SASL_PLAINTEXT)
+            .users(EXACT, EXACTLY_ONCE, "no-0", "no-1", "no-2", "no-3", "no-4", "no-5"));
 
     /** Something that a user may do. */
     private record Right(ClusterRole cluster, AclOperation operation, ResourceType type, String name) {
@@ -77,18 +79,6 @@ class MirrorAclsIT {
                     new ResourcePattern(type, name, pattern),
                     new AccessControlEntry("User:" + user, "*", operation, AclPermissionType.ALLOW));
         }
-    }
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture(cluster -> cluster.authorizer()
-                .listeners(Listener.SASL_PLAINTEXT)
-                .users(EXACT, EXACTLY_ONCE, "no-0", "no-1", "no-2", "no-3", "no-4", "no-5"));
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
     }
 
     private static Right source(AclOperation operation, ResourceType type, String name) {

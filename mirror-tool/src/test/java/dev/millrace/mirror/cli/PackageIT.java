@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -52,6 +52,8 @@ class PackageIT {
 
     private static Path unpacked;
     private static Path tools;
+
+    @AutoClose
     private static MirrorFixture clusters;
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
@@ -73,11 +75,6 @@ class PackageIT {
             Files.copy(find(tool), tools.resolve(tool), StandardCopyOption.COPY_ATTRIBUTES);
         }
         clusters = new MirrorFixture(builder -> builder.listeners(Listener.SSL, Listener.SASL_SSL));
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
     }
 
     @Test

@@ -15,8 +15,7 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,18 +31,9 @@ class PlanOfEverythingWrongIT {
     private static final String LONG = "w." + "n".repeat(240);
     private static final int READABLE = 150;
 
-    private static MirrorFixture clusters;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture(
-                source -> source, target -> target.setting("log.message.timestamp.before.max.ms", "864000000"));
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture(
+            source -> source, target -> target.setting("log.message.timestamp.before.max.ms", "864000000"));
 
     @Test
     void shouldTellEachThingThatIsWrongInALineOfItsTopic() throws Exception {

@@ -20,8 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -42,7 +41,8 @@ class TopicControlsIT {
     /** So many in a second are not copied here. */
     private static final int BACKLOG = 20_000;
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture();
 
     private final HttpClient client = HttpClient.newHttpClient();
 
@@ -50,16 +50,6 @@ class TopicControlsIT {
     private Path folder;
 
     private Path token;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture();
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
 
     @BeforeEach
     void writeToken() throws IOException {

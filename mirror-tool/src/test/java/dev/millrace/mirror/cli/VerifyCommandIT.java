@@ -19,8 +19,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,17 +30,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class VerifyCommandIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    private static MirrorFixture clusters;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture();
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture();
 
     @ParameterizedTest
     @ValueSource(strings = {"exact", "exactly-once"})

@@ -18,7 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -35,6 +35,7 @@ class BatchMirrorConnectionsIT {
     private static final int PARTITIONS = 3;
     private static final int RECORDS = 3_000;
 
+    @AutoClose
     private static MirrorFixture clusters;
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
@@ -48,11 +49,6 @@ class BatchMirrorConnectionsIT {
                 builder -> builder.listeners(Listener.SASL_SSL, Listener.SSL_MUTUAL, Listener.PROXIED));
         clusters.source().proxy(1).limitVersions(VersionLimit.KAFKA_2_1);
         clusters.target().proxy(1).limitVersions(VersionLimit.KAFKA_2_1);
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
     }
 
     @ParameterizedTest

@@ -29,8 +29,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -49,7 +48,8 @@ class BatchMirrorFaultsIT {
     private static final Map<String, String> KEEPS_ALL =
             Map.of("retention.ms", "-1", "segment.ms", String.valueOf(Long.MAX_VALUE));
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture(builder -> builder.brokers(2));
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
     private final Map<CopyMode, MirrorProcess> mirrors = new TreeMap<>();
@@ -58,16 +58,6 @@ class BatchMirrorFaultsIT {
 
     @TempDir
     private Path folder;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture(builder -> builder.brokers(2));
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
 
     @Test
     void shouldLoseAndReorderNothingWhenBrokersAndMirrorsAreKilledAndLeadersMove() throws Exception {

@@ -22,8 +22,7 @@ import org.apache.kafka.clients.admin.ReplicaInfo;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,22 +38,13 @@ class BatchMirrorIT {
     private static final int STEP = 4_000;
     private static final List<String> CODECS = List.of("none", "gzip", "snappy", "lz4", "zstd");
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture();
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
 
     @TempDir
     private Path folder;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture();
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
 
     @ParameterizedTest
     @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)

@@ -24,8 +24,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,22 +41,13 @@ class LargeRecordsIT {
     private static final int LARGE = 4_000_000;
     private static final int LARGER = 9_000_000;
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture();
 
     private final Random random = new Random(39);
 
     @TempDir
     private Path folder;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture();
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
 
     @ParameterizedTest
     @EnumSource(CopyMode.class)

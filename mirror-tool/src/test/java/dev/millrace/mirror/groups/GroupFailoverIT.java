@@ -35,8 +35,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.connect.mirror.Mm2Translation;
 import org.apache.kafka.connect.mirror.RemoteClusterUtils;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,23 +49,14 @@ class GroupFailoverIT {
     private static final int PARTITIONS = 2;
     private static final int GROUPS = 6;
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture(
+            source -> source.listeners(Listener.PROXIED),
+            target -> target.brokers(3).listeners(Listener.PROXIED));
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
     private final Random random = new Random(seed);
     private int lastRecord;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture(
-                source -> source.listeners(Listener.PROXIED),
-                target -> target.brokers(3).listeners(Listener.PROXIED));
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
 
     @Tag("thorough")
     @ParameterizedTest

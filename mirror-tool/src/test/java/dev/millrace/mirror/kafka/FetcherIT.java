@@ -29,9 +29,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,26 +42,17 @@ class FetcherIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int MB = 1 << 20;
 
-    private static KafkaCluster cluster;
+    @AutoClose
+    private static final KafkaCluster cluster = KafkaCluster.builder()
+            .brokers(3)
+            .setting("auto.create.topics.enable", "true")
+            .setting("replica.selector.class", "org.apache.kafka.common.replica.RackAwareReplicaSelector")
+            .start();
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
     private final Random random = new Random(seed);
     private CollectedBatches collected = new CollectedBatches(partition -> false);
     private Fetcher fetcher;
-
-    @BeforeAll
-    static void startCluster() {
-        cluster = KafkaCluster.builder()
-                .brokers(3)
-                .setting("auto.create.topics.enable", "true")
-                .setting("replica.selector.class", "org.apache.kafka.common.replica.RackAwareReplicaSelector")
-                .start();
-    }
-
-    @AfterAll
-    static void stopCluster() {
-        cluster.close();
-    }
 
     @AfterEach
     void closeFetcher() {

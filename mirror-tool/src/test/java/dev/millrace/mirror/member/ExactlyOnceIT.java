@@ -15,8 +15,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,28 +34,19 @@ class ExactlyOnceIT {
     /** {@code -Dmillrace.kills=20} for more than CI has time for. */
     private static final int KILLS = Integer.getInteger("millrace.kills", 2);
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture(
+            source -> source,
+            target -> target.brokers(3)
+                    .setting("group.min.session.timeout.ms", "1000")
+                    .setting("producer.id.expiration.check.interval.ms", "1000")
+                    .setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500"));
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
     private final Random random = new Random(seed);
 
     @TempDir
     private Path folder;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture(
-                source -> source,
-                target -> target.brokers(3)
-                        .setting("group.min.session.timeout.ms", "1000")
-                        .setting("producer.id.expiration.check.interval.ms", "1000")
-                        .setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500"));
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
 
     @Tag("thorough")
     @Test

@@ -21,8 +21,7 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.common.GroupState;
 import org.apache.kafka.common.TopicPartition;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,22 +35,13 @@ class MirrorGroupsIT {
     private static final int PARTITIONS = 3;
     private static final int RECORDS = 1_000;
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture();
 
     private final long seed = System.nanoTime();
 
     @TempDir
     private Path folder;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture();
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
 
     @Test
     void shouldMirrorEverythingToEachOfTwoTargets() throws Exception {

@@ -19,7 +19,7 @@ import java.util.Map;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,17 +31,13 @@ class Mm2TakeOverIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final String ALIAS = "old";
 
+    @AutoClose
     private static MirrorFixture clusters;
 
     @BeforeAll
     static void startClusters() {
         clusters = new MirrorFixture();
         clusters.target().createTopic(Mm2Progress.defaultTopic(ALIAS), 1, 1, Map.of("cleanup.policy", "compact"));
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
     }
 
     @Test

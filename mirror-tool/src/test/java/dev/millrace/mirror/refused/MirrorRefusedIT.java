@@ -33,7 +33,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -58,16 +58,12 @@ class MirrorRefusedIT {
     @TempDir
     private static Path sourceData;
 
+    @AutoClose
     private static MirrorFixture clusters;
 
     @BeforeAll
     static void startClusters() {
         clusters = new MirrorFixture(source -> source.dataFolder(1, sourceData.resolve("1")), target -> target);
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
     }
 
     @Test

@@ -24,8 +24,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.apache.kafka.common.TopicPartition;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -47,7 +46,13 @@ class ExactResumeIT {
 
     private static final Pattern LEFT_OUT = Pattern.compile("the target has ([0-9,]+) records? after");
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture(
+            source -> source.listeners(Listener.PROXIED),
+            target -> target.brokers(3)
+                    .listeners(Listener.PROXIED)
+                    // By default ten minutes; what has records of more than a day ago is forgotten then.
+                    .setting("producer.id.expiration.check.interval.ms", "1000"));
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
     private final Random random = new Random(seed);
@@ -56,21 +61,6 @@ class ExactResumeIT {
 
     @TempDir
     private Path folder;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture(
-                source -> source.listeners(Listener.PROXIED),
-                target -> target.brokers(3)
-                        .listeners(Listener.PROXIED)
-                        // By default ten minutes; what has records of more than a day ago is forgotten then.
-                        .setting("producer.id.expiration.check.interval.ms", "1000"));
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
 
     /** With all but the first, the target has forgotten the producer of the mirror whenever another one starts. */
     @Tag("thorough")

@@ -15,8 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +29,8 @@ class KafkaDefaultsIT {
     private static final int PARTITIONS = 3;
     private static final int STEP = 20_000;
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = MirrorFixture.ofKafkaDefaults();
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
 
@@ -66,16 +66,6 @@ class KafkaDefaultsIT {
         Comparison compare() {
             return this == EXACTLY_ONCE ? clusters.compareForCommittedReader(topic()) : clusters.compare(topic());
         }
-    }
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = MirrorFixture.ofKafkaDefaults();
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
     }
 
     @Test

@@ -34,8 +34,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -61,18 +60,15 @@ class ManyMirrorsIT {
     /** So many records of each partition come after a fault before the next one. */
     private static final long MORE = 200;
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters =
+            new MirrorFixture(ManyMirrorsIT::settings, target -> settings(target.brokers(3)));
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
     private final Random random = new Random(seed);
 
     @TempDir
     private Path folder;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture(ManyMirrorsIT::settings, target -> settings(target.brokers(3)));
-    }
 
     private static KafkaCluster.Builder settings(KafkaCluster.Builder builder) {
         return builder.listeners(Listener.PROXIED)
@@ -81,11 +77,6 @@ class ManyMirrorsIT {
                 .setting("group.consumer.session.timeout.ms", "1500")
                 .setting("group.consumer.min.heartbeat.interval.ms", "100")
                 .setting("group.consumer.heartbeat.interval.ms", "300");
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
     }
 
     @Test

@@ -17,8 +17,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.Producer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,7 +37,10 @@ class ManyPartitionsIT {
 
     private static final String ALL_TOPICS = "wide[.].*";
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture(builder -> builder.heap("2g")
+            .setting("log.index.size.max.bytes", "65536")
+            .setting("offsets.topic.num.partitions", "1"));
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
     private final List<String> topics =
@@ -46,18 +48,6 @@ class ManyPartitionsIT {
 
     @TempDir
     private Path folder;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture(builder -> builder.heap("2g")
-                .setting("log.index.size.max.bytes", "65536")
-                .setting("offsets.topic.num.partitions", "1"));
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
 
     @Test
     void shouldMirrorAllPartitionsExactlyWhenOneOfTwoMirrorsIsKilled() throws Exception {

@@ -28,9 +28,8 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -61,22 +60,13 @@ class ManyTopicsIT {
             ApiKeys.INIT_PRODUCER_ID,
             ApiKeys.METADATA);
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture(builder -> builder.listeners(Listener.PROXIED)
+            .setting("log.index.size.max.bytes", "65536")
+            .setting("offsets.topic.num.partitions", "1"));
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
     private final Map<KafkaCluster, SlowLink> links = new HashMap<>();
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture(builder -> builder.listeners(Listener.PROXIED)
-                .setting("log.index.size.max.bytes", "65536")
-                .setting("offsets.topic.num.partitions", "1"));
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
 
     @BeforeEach
     void makeLinesLong() {

@@ -22,8 +22,7 @@ import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,19 +43,10 @@ class SlowLinkIT {
 
     private static final int[] ROUND_TRIPS_MS = {1, 20, 80};
 
-    private static MirrorFixture clusters;
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture(builder -> builder.listeners(Listener.PROXIED));
 
     private final long seed = Long.getLong("millrace.seed", System.nanoTime());
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture(builder -> builder.listeners(Listener.PROXIED));
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
 
     @Test
     void shouldCommitWhatASlowLinkCarriesWithoutWritingAnythingTwice() throws Exception {

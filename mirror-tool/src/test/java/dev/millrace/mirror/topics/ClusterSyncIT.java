@@ -30,8 +30,7 @@ import org.apache.kafka.common.quota.ClientQuotaFilter;
 import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -40,17 +39,8 @@ import org.junit.jupiter.api.Timeout;
 class ClusterSyncIT {
     private static final Duration STOP = Duration.ofSeconds(40);
 
-    private static MirrorFixture clusters;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture(KafkaCluster.Builder::authorizer);
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture(KafkaCluster.Builder::authorizer);
 
     @Test
     void shouldFollowTheSettingsOfTheSourceExceptForThoseExcluded() throws Exception {

@@ -11,25 +11,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.common.errors.TopicExistsException;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Creates topics on a target that does not accept every setting. */
 @Timeout(120)
 class TopicCreatorIT {
-    private static KafkaCluster target;
-
-    @BeforeAll
-    static void startCluster() {
-        target = KafkaCluster.builder().start();
-    }
-
-    @AfterAll
-    static void stopCluster() {
-        target.close();
-    }
+    @AutoClose
+    private static final KafkaCluster target = KafkaCluster.builder().start();
 
     @Test
     void shouldDoWithoutWhatTheTargetDoesNotKnowOrCannotDo() throws Exception {

@@ -17,8 +17,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.connect.mirror.RemoteClusterUtils;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,17 +30,8 @@ class TopicNamesIT {
     private static final int PARTITIONS = 2;
     private static final int RECORDS = 2_000;
 
-    private static MirrorFixture clusters;
-
-    @BeforeAll
-    static void startClusters() {
-        clusters = new MirrorFixture();
-    }
-
-    @AfterAll
-    static void stopClusters() {
-        clusters.close();
-    }
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture();
 
     /** One mirror for each way to copy, of a topic with a prefix and one with a name that is given. */
     private enum Way {

@@ -26,8 +26,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.SaslAuthenticationException;
 import org.apache.kafka.common.errors.TopicExistsException;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,22 +34,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @Tag("thorough")
 class KafkaClusterIT {
-    private static KafkaCluster cluster;
-
-    @BeforeAll
-    static void start() {
-        cluster = KafkaCluster.builder()
-                .brokers(3)
-                .listeners(Listener.values())
-                .setting("message.max.bytes", "2000000")
-                .setting("broker.session.timeout.ms", "3000") // each broker is killed in turn: by default 9 s each
-                .start();
-    }
-
-    @AfterAll
-    static void close() {
-        cluster.close();
-    }
+    @AutoClose
+    private static final KafkaCluster cluster = KafkaCluster.builder()
+            .brokers(3)
+            .listeners(Listener.values())
+            .setting("message.max.bytes", "2000000")
+            .setting("broker.session.timeout.ms", "3000") // each broker is killed in turn: by default 9 s each
+            .start();
 
     @Test
     void shouldServeWhenThereIsOneBroker() throws Exception {

@@ -10,8 +10,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** The oracles judge topics of a real broker that the stock producer has written. */
@@ -21,17 +20,8 @@ class OraclesIT {
     /** The same in each topic. Brokers delete records of 1970. */
     private static final long TIMESTAMP = System.currentTimeMillis();
 
-    private static KafkaCluster cluster;
-
-    @BeforeAll
-    static void start() {
-        cluster = KafkaCluster.builder().start();
-    }
-
-    @AfterAll
-    static void close() {
-        cluster.close();
-    }
+    @AutoClose
+    private static final KafkaCluster cluster = KafkaCluster.builder().start();
 
     @Test
     void shouldFindAllInOrderWhenStockProducerWasAcknowledged() {

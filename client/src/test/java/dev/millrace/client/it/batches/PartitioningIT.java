@@ -25,7 +25,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.clients.producer.RoundRobinPartitioner;
 import org.apache.kafka.common.Cluster;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -36,6 +36,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("thorough")
 class PartitioningIT {
     private static final int VALUE_SIZE = 1000;
+
+    @AutoClose
     private static KafkaCluster cluster;
 
     @BeforeAll
@@ -45,11 +47,6 @@ class PartitioningIT {
                 .brokers(3)
                 .setting("broker.session.timeout.ms", "60000")
                 .start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     @ParameterizedTest

@@ -46,7 +46,7 @@ import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -66,18 +66,15 @@ class RawProducerIT {
     private static final Object[] SETTINGS = {"request.timeout.ms", 3_000};
     private static final Duration RECOVERY = Deadlines.recovery(SETTINGS);
 
+    @AutoClose
     private static KafkaCluster cluster;
+
     private static List<FaultProxy> proxies;
 
     @BeforeAll
     static void start() {
         cluster = KafkaCluster.builder().brokers(3).listeners(Listener.PROXIED).start();
         proxies = IntStream.rangeClosed(1, 3).mapToObj(cluster::proxy).toList();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     @ParameterizedTest

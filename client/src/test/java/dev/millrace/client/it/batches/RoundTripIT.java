@@ -21,8 +21,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.header.Header;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,17 +30,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A stock consumer reads what was sent, byte for byte. */
 class RoundTripIT {
-    private static KafkaCluster cluster;
-
-    @BeforeAll
-    static void start() {
-        cluster = KafkaCluster.builder().listeners(Listener.values()).start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
-    }
+    @AutoClose
+    private static final KafkaCluster cluster =
+            KafkaCluster.builder().listeners(Listener.values()).start();
 
     @ParameterizedTest
     @CsvSource({

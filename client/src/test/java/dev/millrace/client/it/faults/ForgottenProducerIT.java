@@ -31,9 +31,8 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -47,20 +46,11 @@ class ForgottenProducerIT {
     private static final long DAYS_AGO =
             System.currentTimeMillis() - Duration.ofDays(3).toMillis();
 
-    private static KafkaCluster cluster;
-
-    @BeforeAll
-    static void start() {
-        cluster = KafkaCluster.builder()
-                .listeners(Listener.PROXIED)
-                .setting("producer.id.expiration.check.interval.ms", "200") // by default ten minutes
-                .start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
-    }
+    @AutoClose
+    private static final KafkaCluster cluster = KafkaCluster.builder()
+            .listeners(Listener.PROXIED)
+            .setting("producer.id.expiration.check.interval.ms", "200") // by default ten minutes
+            .start();
 
     @AfterEach
     void heal() throws Exception {

@@ -33,8 +33,8 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.TimeoutException;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,18 +49,15 @@ class NetworkFaultsIT {
     private static final Object[] QUICK = {"request.timeout.ms", 600};
     private static final Duration RECOVERY = Deadlines.recovery(QUICK);
 
+    @AutoClose
     private static KafkaCluster cluster;
+
     private static List<FaultProxy> proxies;
 
     @BeforeAll
     static void start() {
         cluster = KafkaCluster.builder().brokers(3).listeners(Listener.PROXIED).start();
         proxies = IntStream.rangeClosed(1, 3).mapToObj(cluster::proxy).toList();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     @AfterEach

@@ -27,8 +27,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.TimeoutException;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -42,21 +41,12 @@ class TopicLifecycleIT {
     private static final Object[] SETTINGS = {"request.timeout.ms", 3_000};
     private static final Duration RECOVERY = Deadlines.recovery(SETTINGS);
 
-    private static KafkaCluster cluster;
-
-    @BeforeAll
-    static void start() {
-        cluster = KafkaCluster.builder()
-                .brokers(3)
-                // Otherwise producers, which go on asking for a topic that a test deletes, create it again.
-                .setting("auto.create.topics.enable", "false")
-                .start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
-    }
+    @AutoClose
+    private static final KafkaCluster cluster = KafkaCluster.builder()
+            .brokers(3)
+            // Otherwise producers, which go on asking for a topic that a test deletes, create it again.
+            .setting("auto.create.topics.enable", "false")
+            .start();
 
     @ParameterizedTest
     @EnumSource(ProducerKind.class)

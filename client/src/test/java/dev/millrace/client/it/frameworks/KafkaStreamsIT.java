@@ -30,8 +30,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.IsolationLevel;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,20 +46,12 @@ class KafkaStreamsIT {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final int PARTITIONS = 2;
     private static final String OF_THIS_BUILD = "of-this-build";
-    private static KafkaCluster cluster;
+
+    @AutoClose
+    private static final KafkaCluster cluster = KafkaCluster.builder().start();
 
     @TempDir
     private Path state;
-
-    @BeforeAll
-    static void start() {
-        cluster = KafkaCluster.builder().start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
-    }
 
     @Test
     void shouldCountEveryWordExactlyOnceWhenKilledInATransactionAndRestarted() throws Exception {

@@ -20,9 +20,8 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -43,7 +42,8 @@ class SpringBootIT {
     private static final int ORDERS = 200;
     private static final int FAIL_AT_FIRST = ORDERS / 10;
 
-    private static KafkaCluster cluster;
+    @AutoClose
+    private static final KafkaCluster cluster = KafkaCluster.builder().start();
 
     /** Not a {@code @TempDir}, which warns of each link to the user's local repository that it deletes. */
     private final ChildFolder temporary = ChildFolder.create("millrace-sample-");
@@ -76,16 +76,6 @@ class SpringBootIT {
                                 "<groupId>org.springframework.kafka</groupId>$1<artifactId>spring-kafka<",
                                 "org.springframework.boot.kafka.autoconfigure",
                                 "org.springframework.boot.autoconfigure.kafka")));
-    }
-
-    @BeforeAll
-    static void start() {
-        cluster = KafkaCluster.builder().start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     @AfterEach

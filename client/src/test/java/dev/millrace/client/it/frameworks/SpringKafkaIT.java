@@ -26,8 +26,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
@@ -44,17 +43,8 @@ import org.springframework.util.backoff.FixedBackOff;
 
 /** With a {@link MillraceProducerFactory} Spring Kafka works with our producer as with the stock one. */
 class SpringKafkaIT {
-    private static KafkaCluster cluster;
-
-    @BeforeAll
-    static void start() {
-        cluster = KafkaCluster.builder().start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
-    }
+    @AutoClose
+    private static final KafkaCluster cluster = KafkaCluster.builder().start();
 
     @ParameterizedTest
     @EnumSource(ProducerKind.class)

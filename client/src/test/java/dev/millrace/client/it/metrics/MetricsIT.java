@@ -31,7 +31,7 @@ import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,6 +53,7 @@ class MetricsIT {
     /** Of KIP-939. The classes that Millrace carries have it; with an older kafka-clients it is always 0. */
     private static final String SINCE_4_1 = "txn-prepare-time-ns-total";
 
+    @AutoClose
     private static KafkaCluster cluster;
 
     @BeforeAll
@@ -60,11 +61,6 @@ class MetricsIT {
         cluster = KafkaCluster.builder().start();
         // Not plainly: the stock producer may never recover in a topic that is not served yet (KAFKA-15591).
         cluster.createServedTopic("load", PARTITIONS, 1, Map.of());
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     @Test

@@ -25,7 +25,7 @@ import org.apache.kafka.common.metrics.Gauge;
 import org.apache.kafka.common.metrics.KafkaMetric;
 import org.apache.kafka.common.metrics.MetricConfig;
 import org.apache.kafka.common.utils.Time;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,6 +39,7 @@ class TelemetryIT {
     @TempDir
     private static Path folder;
 
+    @AutoClose
     private static KafkaCluster cluster;
 
     @BeforeAll
@@ -57,11 +58,6 @@ class TelemetryIT {
                 .all()
                 .get();
         cluster.createTopic("t", 1, 1, Map.of());
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     @ParameterizedTest

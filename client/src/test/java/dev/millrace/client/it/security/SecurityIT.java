@@ -42,7 +42,7 @@ import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,6 +59,7 @@ class SecurityIT {
     private static final int PARTITIONS = 3;
     private static final int RECORDS = 1000;
 
+    @AutoClose
     private static KafkaCluster cluster;
 
     @BeforeAll
@@ -72,11 +73,6 @@ class SecurityIT {
         for (String principal : List.of("User:" + OWNER, "User:CN=client")) {
             allow(principal, AclOperation.ALL, "*");
         }
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     static Stream<Arguments> connections() {

@@ -20,7 +20,7 @@ import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
@@ -38,6 +38,7 @@ class DifferentialIT {
     /** It speaks like a broker of Kafka 2.1. */
     private static final Listener OLD_BROKER = Listener.PROXIED;
 
+    @AutoClose
     private static KafkaCluster cluster;
 
     @BeforeAll
@@ -47,11 +48,6 @@ class DifferentialIT {
                 .setting("auto.create.topics.enable", "false") // scripts use topics that do not exist
                 .start();
         cluster.proxy(1).limitVersions(VersionLimit.KAFKA_2_1);
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     @RepeatedTest(3)

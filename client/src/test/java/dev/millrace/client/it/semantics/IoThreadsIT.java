@@ -20,8 +20,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigException;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,17 +30,8 @@ class IoThreadsIT {
     private static final int IO_THREADS = 3;
     private static final int PARTITIONS = 7;
 
-    private static KafkaCluster cluster;
-
-    @BeforeAll
-    static void startCluster() {
-        cluster = KafkaCluster.builder().start();
-    }
-
-    @AfterAll
-    static void stopCluster() {
-        cluster.close();
-    }
+    @AutoClose
+    private static final KafkaCluster cluster = KafkaCluster.builder().start();
 
     @Test
     void shouldRunTheCallbacksOfAPartitionOnOneThreadOnly() throws Exception {

@@ -26,8 +26,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,20 +37,11 @@ import org.slf4j.LoggerFactory;
 class MetadataCacheIT {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    private static KafkaCluster cluster;
+    @AutoClose
+    private static final KafkaCluster cluster = KafkaCluster.builder().start();
 
     @TempDir
     Path folder;
-
-    @BeforeAll
-    static void start() {
-        cluster = KafkaCluster.builder().start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
-    }
 
     @Test
     void shouldKnowTheTopicsOfTheLastRunBeforeTheyAreUsed() throws Exception {

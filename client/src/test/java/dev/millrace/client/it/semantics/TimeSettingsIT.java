@@ -19,8 +19,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -42,17 +41,9 @@ class TimeSettingsIT {
      */
     private static final List<String> TOO_LONG_FOR_STOCK = List.of("connections.max.idle.ms", "retry.backoff.ms");
 
-    private static StubBroker broker;
-
-    @BeforeAll
-    static void start() {
-        broker = StubBroker.builder().topic(TOPIC, 3).start();
-    }
-
-    @AfterAll
-    static void stop() {
-        broker.close();
-    }
+    @AutoClose
+    private static final StubBroker broker =
+            StubBroker.builder().topic(TOPIC, 3).start();
 
     /** All of {@link ProducerConfig}, also those that a later version adds, except those of OAuth and Kerberos. */
     static Stream<ConfigDef.ConfigKey> times() {

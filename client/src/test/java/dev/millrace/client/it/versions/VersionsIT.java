@@ -15,8 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -26,17 +25,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class VersionsIT {
     private static final String NAME_START = "kafka-clients-";
 
-    private static KafkaCluster cluster;
-
-    @BeforeAll
-    static void start() {
-        cluster = KafkaCluster.builder().listeners(Listener.SASL_SSL).start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
-    }
+    @AutoClose
+    private static final KafkaCluster cluster =
+            KafkaCluster.builder().listeners(Listener.SASL_SSL).start();
 
     @ParameterizedTest
     @MethodSource("versions")
