@@ -29,6 +29,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
 
@@ -185,7 +186,8 @@ public final class MirrorFixture implements AutoCloseable {
     }
 
     static long mirrored(KafkaCluster target, String topic) {
-        return partitions(target, topic) == 0 ? 0 : sum(ends(target.admin(), topic, partitions(target, topic)));
+        int partitions = partitions(target, topic);
+        return partitions == 0 ? 0 : sum(ends(target.admin(), topic, partitions));
     }
 
     /** As {@link #mirrored}, of each partition. */
@@ -261,14 +263,24 @@ public final class MirrorFixture implements AutoCloseable {
                 .all());
     }
 
+    /** The number of partitions; 0 if the cluster lacks the topic, or the broker that is asked has not heard of it. */
     public static int partitions(KafkaCluster cluster, String topic) {
-        if (!get(cluster.admin().listTopics().names()).contains(topic)) {
-            return 0;
+        try {
+            return cluster.admin()
+                    .describeTopics(List.of(topic))
+                    .topicNameValues()
+                    .get(topic)
+                    .get()
+                    .partitions()
+                    .size();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof UnknownTopicOrPartitionException) {
+                return 0;
+            }
+            throw new IllegalStateException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
-        return get(cluster.admin().describeTopics(List.of(topic)).allTopicNames())
-                .get(topic)
-                .partitions()
-                .size();
     }
 
     /** Waits for a condition. Fails at once when one of the mirrors ends, and after a time-out. */
