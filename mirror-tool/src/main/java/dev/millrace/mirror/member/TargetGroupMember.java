@@ -5,7 +5,6 @@ import dev.millrace.mirror.copy.PartitionCopier;
 import dev.millrace.mirror.copy.RunningMirror;
 import dev.millrace.mirror.progress.SourcePositions;
 import dev.millrace.mirror.progress.TargetProgress;
-import dev.millrace.mirror.progress.UnplacedPartitions;
 import dev.millrace.mirror.status.MirrorTotals;
 import dev.millrace.mirror.status.StallCause;
 import dev.millrace.mirror.status.ThreadCounters;
@@ -15,15 +14,14 @@ import dev.millrace.mirror.topics.TargetPartitions;
 import dev.millrace.mirror.topics.TargetWatch;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -58,19 +56,12 @@ import org.slf4j.LoggerFactory;
 final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     private static final Logger LOG = LoggerFactory.getLogger(TargetGroupMember.class);
 
-    /** If the target takes nothing of an ending transaction for this long, some partitions hang. */
-    private static final long HUNG_NANOS = TimeUnit.SECONDS.toNanos(5);
-
     private static final long END_NANOS = TimeUnit.SECONDS.toNanos(15);
     private static final long END_OF_WAITING_NANOS = TimeUnit.SECONDS.toNanos(3);
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** How long the member waits for an ending transaction's records before it goes on with other things. */
-    private static final long ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int MAX_DOUBLINGS = 5;
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
-    private static final long NEVER_COMMITTED = -1;
 
     private final RunningMirror mirror;
     private final Consumers consumers;
@@ -81,32 +72,12 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     private final TargetWatch watch;
     private final TargetTransactions transactions;
     private final BatchCopier copier;
-
-    /** What transactions of this process have committed. */
-    private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
-    /** Where each partition begins in the open transaction. */
-    private final Map<TopicPartition, Long> begins = new HashMap<>();
-    /** The positions that the open transaction adds. */
-    private Map<TopicPartition, OffsetAndMetadata> adding = Map.of();
-    /** Partitions that are assigned and not copied yet. */
-    private final Set<TopicPartition> starting = new HashSet<>();
-
-    private final HeldPartitions held = new HeldPartitions();
-    private final UnplacedPartitions unplaced = new UnplacedPartitions();
-    /** Where partitions begin whose copies are lost, until a transaction with them is committed. */
-    private final Map<TopicPartition, SourcePositions.Start> afterLoss = new HashMap<>();
-
+    private final OpenTransaction open;
+    private final UncopiedPartitions uncopied;
     private final TargetLosses losses;
     private Set<String> subscribed = Set.of();
-    private final TransactionPace pace = new TransactionPace();
-    private long beganNanos = System.nanoTime();
-    private long beganBytes;
-    /** When all records of the ending transaction were acknowledged. */
-    private long answeredNanos;
-
-    private long answeredBytes;
-    private long secondNanos = beganNanos;
-    private long notBeforeNanos = beganNanos;
+    private long secondNanos = System.nanoTime();
+    private long notBeforeNanos = secondNanos;
     private int failures;
 
     /**
@@ -138,7 +109,8 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         this.losses = new TargetLosses(mirror, positions);
         this.transactions = transactions;
         this.copier = copier;
-        copier.limitInFlight(pace.inFlightBytes());
+        this.uncopied = new UncopiedPartitions(topics, positions);
+        this.open = new OpenTransaction(mirror.names(), transactions, copier);
     }
 
     /**
@@ -164,9 +136,8 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
                     secondNanos = now;
                     startAnew(positions.replaced(copier.partitions()));
                     startAgain(target.lost(copier.partitions()));
-                    copier.measureLag(now, startingOfSource());
-                    startingOfSource().stream()
-                            .filter(partition -> held.isHeld(partition, now))
+                    copier.measureLag(now, uncopied.ofSource());
+                    uncopied.held(now)
                             .forEach(
                                     partition -> copier.counters().of(partition).onStalled(StallCause.LEFT_OUT));
                     watch.report(this, waiting(now));
@@ -200,18 +171,14 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     private void goOn(long now) {
         try {
             if (transactions.tryStart()) {
-                startAssigned(now);
-                if (isCommitDue(now) && !tryCommit()) {
+                startUncopied(now);
+                if (open.isCommitDue(now) && !tryCommit()) {
                     holdWhatHangs(now);
                 }
             }
         } catch (KafkaException e) {
             startOver(e);
         }
-    }
-
-    private boolean isCommitDue(long now) {
-        return pace.isDue(now - beganNanos, copier.totals().bytes() - beganBytes);
     }
 
     /** Returns whether everything written before is committed; to be called until it is. */
@@ -223,59 +190,24 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         if (group.generationId() < 0) {
             throw new CommitFailedException("This process is no member of the group"); // the target would not check it
         }
-        if (!transactions.tryCommit(() -> mirror.names().onTarget(newPositions()), this::areRecordsAnswered, group)) {
+        Optional<Map<TopicPartition, OffsetAndMetadata>> added = open.tryCommit(group);
+        if (added.isEmpty()) {
             return false;
         }
-        if (!adding.isEmpty()) {
-            pace.onCommitted(answeredBytes - beganBytes, answeredNanos - beganNanos, System.nanoTime() - answeredNanos);
-            copier.limitInFlight(pace.inFlightBytes());
-        }
-        copier.advance();
-        adding.forEach((partition, position) -> {
-            committed.put(partition, position);
-            begins.put(partition, position.offset());
-        });
-        held.release(adding.keySet());
-        afterLoss.keySet().removeAll(adding.keySet());
-        mirror.copiedOffsets().onCommitted(adding);
-        adding = Map.of();
-        beganNanos = System.nanoTime();
-        beganBytes = copier.totals().bytes();
+        uncopied.onCommitted(added.get().keySet());
+        mirror.copiedOffsets().onCommitted(added.get());
         failures = 0;
         return true;
     }
 
-    private Map<TopicPartition, OffsetAndMetadata> newPositions() {
-        Map<TopicPartition, OffsetAndMetadata> positions = copier.sentPositions();
-        positions.entrySet().removeIf(next -> next.getValue().equals(committed.get(next.getKey())));
-        adding = positions;
-        return positions;
-    }
-
-    private boolean areRecordsAnswered() {
-        boolean isAnswered =
-                copier.await(adding.keySet(), System.nanoTime() + ANSWER_NANOS).isEmpty();
-        answeredNanos = System.nanoTime();
-        answeredBytes = copier.totals().bytes();
-        return isAnswered;
-    }
-
-    /** Returns whether the target takes nothing of the ending transaction. */
-    private boolean hangs() {
-        return transactions.stalledNanos(copier.totals().acked()) >= HUNG_NANOS;
-    }
-
     /** Goes on without the partitions of which the target takes nothing, if it takes records of others. */
     private void holdWhatHangs(long now) {
-        if (!hangs()) {
-            return;
-        }
-        List<TopicPartition> hanging = copier.awaited(adding.keySet());
-        if (!hanging.isEmpty() && hanging.size() < adding.size()) {
+        List<TopicPartition> hanging = open.hanging();
+        if (!hanging.isEmpty()) {
             LOG.warn(
                     "The target takes nothing of {}; the transaction is aborted, and the others go on without them",
                     hanging);
-            held.hold(hanging, now);
+            uncopied.hold(hanging, now);
             restart();
         }
     }
@@ -333,46 +265,21 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         transactions.startOver();
         copier.giveUp(all);
         target.forget(all); // The next look at their progress says again where their copies should be.
-        starting.addAll(all);
-        adding = Map.of();
-        pace.onAborted();
-        copier.limitInFlight(pace.inFlightBytes());
+        uncopied.add(all);
+        open.onAborted();
         notBeforeNanos = System.nanoTime() + (PAUSE_NANOS << Math.min(failures, MAX_DOUBLINGS));
         failures++;
     }
 
     // ---- partitions ----
 
-    /** Leaves out partitions that only the target has. */
-    private Set<TopicPartition> startingOfSource() {
-        return starting.stream().filter(topics::isOfSource).collect(Collectors.toSet());
-    }
-
-    /** Begins to copy assigned partitions once the target has told where. */
-    private void startAssigned(long now) {
-        Set<TopicPartition> due = startingOfSource().stream()
-                .filter(partition -> !held.isHeld(partition, now) && !unplaced.isTooEarly(partition, now))
-                .collect(Collectors.toSet());
-        if (due.isEmpty()) {
-            return;
-        }
-        try {
-            Map<TopicPartition, SourcePositions.Start> found = new HashMap<>(afterLoss);
-            found.keySet().retainAll(due);
-            due.removeAll(found.keySet());
-            if (!due.isEmpty()) {
-                found.putAll(positions.find(due, Set.of()));
-            }
-            unplaced.onAsked(due, found.keySet());
-            if (found.isEmpty()) {
-                return;
-            }
-            starting.removeAll(found.keySet());
-            found.forEach((partition, start) -> begins.put(partition, start.offset()));
-            copier.add(found);
-            target.prepare(found.keySet());
-        } catch (RetriableException e) {
-            LOG.debug("The positions of {} are not known yet", due, e);
+    /** Begins to copy partitions once the target has told where. */
+    private void startUncopied(long now) {
+        Map<TopicPartition, SourcePositions.Start> starts = uncopied.takeDue(now);
+        if (!starts.isEmpty()) {
+            open.onAdded(starts);
+            copier.add(starts);
+            target.prepare(starts.keySet());
         }
     }
 
@@ -382,7 +289,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
             copier.stopReading(replaced);
             finishOrRestart();
             copier.giveUp(replaced);
-            starting.addAll(replaced); // what is committed there has another topic id
+            uncopied.add(replaced); // what is committed there has another topic id
         }
     }
 
@@ -394,7 +301,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
             return;
         }
         try {
-            afterLoss.putAll(losses.decide(lost, copier.positions(lost.keySet())));
+            uncopied.onLost(losses.decide(lost, copier.positions(lost.keySet())));
             restart();
         } catch (RetriableException e) {
             LOG.debug("The source does not tell what it has of {}; asking again", lost.keySet(), e);
@@ -405,7 +312,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     public void onPartitionsAssigned(Collection<TopicPartition> copies) {
         consumers.group.pause(copies);
         copies.forEach(partition -> consumers.group.seek(partition, 0)); // or it would look for one itself
-        starting.addAll(mirror.names().onSource(copies));
+        uncopied.add(mirror.names().onSource(copies));
     }
 
     /** Ends the open transaction: the partitions belong to this member until this returns. */
@@ -437,12 +344,8 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         copier.giveUp(partitions);
         target.forget(partitions);
         mirror.copiedOffsets().giveUp(partitions);
-        starting.removeAll(partitions);
-        unplaced.remove(partitions);
-        afterLoss.keySet().removeAll(partitions);
-        held.release(partitions);
-        committed.keySet().removeAll(partitions);
-        begins.keySet().removeAll(partitions);
+        uncopied.forget(partitions);
+        open.forget(partitions);
     }
 
     /**
@@ -450,13 +353,10 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
      * is committed.
      */
     private Map<TopicPartition, Long> waiting(long now) {
-        Map<TopicPartition, Long> waiting = copier.waiting();
+        Set<TopicPartition> waiting = new HashSet<>(copier.waiting().keySet());
         boolean isTargetAway = !transactions.isStarted() || progress.isWaiting();
-        startingOfSource().stream()
-                .filter(partition -> isTargetAway || held.isHeld(partition, now))
-                .forEach(partition -> waiting.put(partition, NEVER_COMMITTED));
-        waiting.replaceAll((partition, unused) -> begins.getOrDefault(partition, NEVER_COMMITTED));
-        return waiting;
+        waiting.addAll(isTargetAway ? uncopied.ofSource() : uncopied.held(now));
+        return open.begins(waiting);
     }
 
     // ---- the end ----
@@ -465,7 +365,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         copier.stopReading(copier.partitions());
         long patience = watch.isWaiting() ? END_OF_WAITING_NANOS : END_NANOS;
         try {
-            if (!tryFinish(System.nanoTime() + patience, this::hangs)) {
+            if (!tryFinish(System.nanoTime() + patience, open::hangs)) {
                 mirror.fail(MirrorException.failed("The target has not taken the last transaction in time; it is"
                         + " aborted, and its records will be mirrored again"));
             }
