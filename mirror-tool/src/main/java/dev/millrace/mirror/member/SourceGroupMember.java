@@ -21,10 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.CloseOptions;
@@ -38,7 +35,6 @@ import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
@@ -75,7 +71,6 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
     /** Applies while the target takes nothing: waiting longer rarely helps. */
     private static final long DRAIN_OF_WAITING_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-    private static final long DRAIN_WITHOUT_PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long DRAIN_AND_COMMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
 
@@ -85,7 +80,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
     private final TargetPartitions target;
     private final TargetWatch watch;
     private final PartitionCopier copier;
-    private final RecordWithdrawal givenUp;
+    private final InFlightRecords inFlight;
     private final SourceTopics source;
     private final OffsetCommits commits;
     private final TargetLosses losses;
@@ -109,7 +104,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         this.target = target;
         this.watch = watch;
         this.copier = copier;
-        this.givenUp = givenUp;
+        this.inFlight = new InFlightRecords(copier, givenUp);
         this.source = new SourceTopics(consumer);
         this.losses = new TargetLosses(mirror, positions);
         this.commits = new OffsetCommits(consumer, source, mirror.copiedOffsets()::onCommitted);
@@ -188,7 +183,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         }
         consumer.pause(lost.keySet()); // a copier that reads with this consumer resumes those that begin again
         copier.stopReading(lost.keySet());
-        withdraw(lost.keySet(), System.nanoTime() + DRAIN_WITHOUT_PROGRESS_NANOS);
+        inFlight.withdraw(lost.keySet(), System.nanoTime() + InFlightRecords.WITHOUT_PROGRESS_NANOS);
         try {
             Map<TopicPartition, SourcePositions.Start> starts = losses.decide(lost, copier.positions(lost.keySet()));
             Set<TopicPartition> stopped = new HashSet<>(lost.keySet());
@@ -260,7 +255,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         Set<TopicPartition> gone = new HashSet<>(source.unsubscribed(partitions));
         giveUp(gone);
         copier.stopReading(partitions);
-        withdraw(partitions, start + DRAIN_NANOS);
+        inFlight.withdraw(partitions, start + DRAIN_NANOS);
         drain(partitions, start + DRAIN_NANOS);
         Map<TopicPartition, OffsetAndMetadata> positions = copier.positions(partitions);
         try {
@@ -276,7 +271,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
     @Override
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
         copier.stopReading(partitions);
-        withdraw(partitions, System.nanoTime() + DRAIN_NANOS);
+        inFlight.withdraw(partitions, System.nanoTime() + DRAIN_NANOS);
         copier.advance();
         if (!commits.uncommitted(copier.positions(partitions)).isEmpty()
                 || !copier.awaited(partitions).isEmpty()) {
@@ -284,28 +279,6 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
                     "Lost " + partitions + " to another member of the group; their last records may be mirrored twice");
         }
         giveUp(partitions);
-    }
-
-    /** Takes back unwritten records of partitions that are no longer read, and waits for those in flight. */
-    private void withdraw(Collection<TopicPartition> partitions, long deadlineNanos) {
-        while (copier.isSending(partitions) && System.nanoTime() < deadlineNanos) {
-            LockSupport.parkNanos(PartitionCopier.CHECK_NANOS);
-        }
-        copier.advance();
-        List<TopicPartition> awaited = copier.awaited(partitions);
-        CompletableFuture<Void> done = givenUp.withdraw(awaited);
-        try {
-            done.get(Math.max(1, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            LOG.warn(
-                    "The target has not answered for what is in flight of {} in time; it may still write it after what"
-                            + " the next owner writes",
-                    awaited);
-        } catch (InterruptedException e) {
-            throw new InterruptException(e);
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     private void drain(Collection<TopicPartition> partitions, long deadlineNanos) {
@@ -363,23 +336,9 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         mirror.attempt(() -> awaitOthers(start + DRAIN_AND_COMMIT_NANOS));
     }
 
-    /** Waits for the outstanding records while the target acknowledges some, whether or not it has reported a wait. */
-    private void awaitProgress(long deadline) {
-        long acked = copier.totals().acked();
-        long hopeless = System.nanoTime() + DRAIN_WITHOUT_PROGRESS_NANOS;
-        while (System.nanoTime() < Math.min(deadline, hopeless)
-                && !copier.await(copier.partitions(), System.nanoTime() + RETRY_NANOS)
-                        .isEmpty()) {
-            if (copier.totals().acked() > acked) {
-                acked = copier.totals().acked();
-                hopeless = System.nanoTime() + DRAIN_WITHOUT_PROGRESS_NANOS;
-            }
-        }
-    }
-
     private void commitAll(long drainDeadline, long deadline) {
         copier.stopReading(copier.partitions());
-        awaitProgress(drainDeadline);
+        inFlight.awaitProgress(drainDeadline);
         drain(copier.partitions(), Math.min(drainDeadline, System.nanoTime()));
         while (!commitUnlessRebalancing(deadline)) {
             if (System.nanoTime() > deadline) {
