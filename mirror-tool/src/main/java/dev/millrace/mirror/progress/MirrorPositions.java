@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeSet;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -42,6 +43,13 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
     /** Whether any of these topics has a position; if not, it is the first start of a mirror of them. */
     public boolean hasAny(Set<String> topics) {
         return committed.keySet().stream().anyMatch(partition -> topics.contains(partition.topic()));
+    }
+
+    /** Returns those of the topics of which no partition has a position. */
+    public Set<String> withoutAny(Set<String> topics) {
+        Set<String> without = new TreeSet<>(topics);
+        without.removeAll(Clusters.topics(committed.keySet()));
+        return without;
     }
 
     /** Returns what a group has committed; nothing if it does not exist. Blocks until its cluster has answered. */

@@ -1,6 +1,5 @@
 package dev.millrace.mirror.run;
 
-import dev.millrace.mirror.cluster.ClusterProbe;
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.cluster.CopiesOnTarget;
 import dev.millrace.mirror.cluster.LogSizes;
@@ -50,22 +49,17 @@ import dev.millrace.mirror.topics.TargetTopics;
 import dev.millrace.mirror.topics.TargetWatch;
 import dev.millrace.mirror.topics.TopicLimits;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.InterruptException;
 
 /**
  * Mirrors topics from one cluster to another: {@link Member}s of a group feed one shared producer.
@@ -76,14 +70,6 @@ import org.apache.kafka.common.errors.InterruptException;
  * <p><b>Threads:</b> one thread calls {@link #run}, once; any thread may call the rest.
  */
 public final class Mirror {
-    private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(1);
-    /**
-     * Exceeds the time that a thread waits for its records, so that the thread gives up first and names their
-     * partitions.
-     */
-    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
-
-    private static final Duration PRODUCER_CLOSE_TIMEOUT = Duration.ofSeconds(5);
     /** Without a time-out, an admin client waits for pending requests even if the cluster is down. */
     private static final Duration ADMIN_CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
@@ -98,6 +84,7 @@ public final class Mirror {
     private final RefusedRecordReport refused;
     private final RefusedTopics refusedTopics;
     private final Monitor monitor;
+    private final MemberThreads members;
     private final TopicControls controls = new TopicControls();
     private final PausedEnds pausedEnds = new PausedEnds();
 
@@ -109,6 +96,7 @@ public final class Mirror {
         this.refused = new RefusedRecordReport(config.policies().onRefused());
         this.refusedTopics = new RefusedTopics(config);
         this.monitor = new Monitor(lifecycle, controls, config, gaps, refused, refusedTopics);
+        this.members = new MemberThreads(memberCount(), config, lifecycle, observer, monitor);
     }
 
     /**
@@ -194,6 +182,7 @@ public final class Mirror {
                         DerivedConfigs.withSizes(consumer, isExactlyOnce() ? sizes.ofCopies(config.names()) : sizes),
                         groupOnTarget,
                         form,
+                        progress,
                         unplaced);
                 runWithTarget(groups, new SourceChanges(gaps, identities), topics, source, target);
             }
@@ -206,10 +195,15 @@ public final class Mirror {
      * @param consumer configuration with the group on the source
      * @param onTarget the group on the target, for exactly once
      * @param form of what is committed to them
+     * @param progress that the mirror had when it started, before {@link FirstStart#place}
      * @param unplaced as {@link FirstStart#place} returns them
      */
     private record Groups(
-            Map<String, Object> consumer, String onTarget, CommitForm form, Set<TopicPartition> unplaced) {}
+            Map<String, Object> consumer,
+            String onTarget,
+            CommitForm form,
+            MirrorPositions progress,
+            Set<TopicPartition> unplaced) {}
 
     private boolean isExactlyOnce() {
         return config.policies().resume() == ResumeMode.EXACTLY_ONCE;
@@ -264,7 +258,7 @@ public final class Mirror {
                     monitor::partitionCounters);
             // All at once, before members ask for theirs. If it fails, the member that needs a topic tries again and
             // reports it.
-            preparing.execute(() -> topics.prepare(withoutProgress(matching, groups, source)));
+            preparing.execute(() -> topics.prepare(toCreate(matching, groups.progress)));
             Timers.repeat(preparing, partitions::prepareWanted, lifecycle::fail);
             Timers.repeat(preparing, partitions::lookIfDue, lifecycle::fail);
             Timers.repeat(watching, () -> watch.look(System.nanoTime()), lifecycle::fail);
@@ -301,14 +295,14 @@ public final class Mirror {
                             lifecycle::fail,
                             topicInterval());
                     Timers.repeat(preparing, () -> subscribed.refreshIfDue(System.nanoTime()), lifecycle::fail);
-                    runThreads(
+                    members.run(
                             new TargetGroupMembers(running, groups.consumer, groups.onTarget, subscribed, shared),
                             ownGroup,
                             shared);
                 } else {
                     Timers.repeat(watching, () -> refused.reportEachMinute(System.nanoTime()), lifecycle::fail);
                     try (DeadLetters letters = new DeadLetters(config.policies().onRefused(), source, target, config)) {
-                        runThreads(
+                        members.run(
                                 new SourceGroupMembers(running, groups.consumer, shared, refused, letters),
                                 ownGroup,
                                 shared);
@@ -325,66 +319,8 @@ public final class Mirror {
      * Returns the topics to create if the target lacks them. With exactly once a topic's progress goes with the topic,
      * and the group needs the topics.
      */
-    private Set<String> withoutProgress(Set<String> matching, Groups groups, Admin source) {
-        if (isExactlyOnce()) {
-            return matching;
-        }
-        Set<String> topics = new TreeSet<>(matching);
-        Map<TopicPartition, OffsetAndMetadata> committed = Clusters.awaitUnchecked(source.listConsumerGroupOffsets(
-                        groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString())
-                .partitionsToOffsetAndMetadata());
-        committed.forEach((partition, position) -> {
-            if (position != null) {
-                topics.remove(partition.topic());
-            }
-        });
-        return topics;
-    }
-
-    private void runThreads(MirrorMembers group, String name, MirrorMembers.Shared shared) {
-        List<Member> created = new ArrayList<>();
-        List<Thread> threads = new ArrayList<>();
-        try {
-            for (int i = 0; i < memberCount(); i++) {
-                created.add(group.create(i));
-            }
-            monitor.onCopying(parts(List.copyOf(created), group, name, shared));
-            for (Member member : created) {
-                Thread thread = new Thread(member, "mirror-" + threads.size());
-                threads.add(thread);
-                thread.start();
-            }
-            while (!lifecycle.awaitStop(PROGRESS_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
-                observer.onProgress(monitor.totals(), monitor.catchUpSeconds());
-            }
-        } catch (InterruptedException e) {
-            throw new InterruptException(e);
-        } finally {
-            lifecycle.stop();
-            boolean ended = join(threads, STOP_TIMEOUT);
-            monitor.tellBytes();
-            group.closeProducer(PRODUCER_CLOSE_TIMEOUT); // wakes threads that still wait in send
-            if (!ended && !join(threads, PRODUCER_CLOSE_TIMEOUT)) {
-                lifecycle.fail(MirrorException.failed(
-                        "Some threads have not stopped in time; their last records are not committed"
-                                + " and will be mirrored again"));
-            }
-            observer.onFinished(Monitor.totals(created));
-        }
-    }
-
-    private Monitor.Parts parts(List<Member> members, MirrorMembers group, String name, MirrorMembers.Shared shared) {
-        long now = System.nanoTime();
-        int maxPollMs = new ConsumerConfig(config.consumer()).getInt(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG);
-        return new Monitor.Parts(
-                members,
-                name,
-                group,
-                shared.watch(),
-                shared.changes().identities(),
-                new ClusterProbe("source", shared.source(), now),
-                new ClusterProbe("target", shared.copies().target(), now),
-                TimeUnit.MILLISECONDS.toNanos(maxPollMs));
+    private Set<String> toCreate(Set<String> matching, MirrorPositions progress) {
+        return isExactlyOnce() ? matching : progress.withoutAny(matching);
     }
 
     /** Returns the number of members in this process, each of which has a consumer. */
@@ -433,19 +369,6 @@ public final class Mirror {
     /** Returns the controls that pause, resume and throttle topics; they also work before the mirror runs. */
     public TopicControls controls() {
         return controls;
-    }
-
-    /** Returns whether all threads have ended in time. */
-    private static boolean join(List<Thread> threads, Duration timeout) {
-        long deadline = System.nanoTime() + timeout.toNanos();
-        try {
-            for (Thread thread : threads) {
-                thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())));
-            }
-            return threads.stream().noneMatch(Thread::isAlive);
-        } catch (InterruptedException e) {
-            throw new InterruptException(e);
-        }
     }
 
     private static void throwIfFailed(Throwable failure) {
