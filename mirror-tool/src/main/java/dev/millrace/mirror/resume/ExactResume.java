@@ -9,20 +9,14 @@ import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.progress.SourcePositions;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
-import dev.millrace.mirror.topics.TopicSettings;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -30,7 +24,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.DescribeProducersResult;
 import org.apache.kafka.clients.admin.DescribeProducersResult.PartitionProducerState;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
@@ -38,9 +31,7 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.ProducerState;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
@@ -78,11 +69,9 @@ public final class ExactResume implements PartitionStarts.Finder {
     private final Clients clients;
     private final Consumer<Throwable> onFailure;
     private final ScheduledExecutorService threads;
-    private final Queue<RecordComparison> idleComparisons = new ConcurrentLinkedQueue<>();
-    /** Settings of the source's topics, each requested once, many at a time. */
-    private final Map<String, KafkaFuture<Config>> settings = new ConcurrentHashMap<>();
-
     private final TargetEnds ends;
+    private final RecordComparisons comparisons;
+    private final CompactedTopics compacted;
     /** Partitions whose beginning the source has been asked for and has not answered. */
     private final Set<TopicPartition> waitingForSource = ConcurrentHashMap.newKeySet();
 
@@ -171,6 +160,8 @@ public final class ExactResume implements PartitionStarts.Finder {
         this.own = own;
         this.onFailure = onFailure;
         this.ends = new TargetEnds(clients.copies(), this::execute);
+        this.comparisons = new RecordComparisons(clients.comparison());
+        this.compacted = new CompactedTopics(clients.source());
         this.lostTails = new LostTails(onTargetLost, clients.source());
         this.threads = Executors.newScheduledThreadPool(THREADS, work -> new Thread(work, "mirror-resume"));
     }
@@ -196,7 +187,7 @@ public final class ExactResume implements PartitionStarts.Finder {
             }
         }
         if (!known.isEmpty()) {
-            askForSettings(known.keySet());
+            compacted.askAbout(known.keySet());
             TopicNames names = clients.copies().names();
             DescribeProducersResult answer =
                     clients.copies().target().describeProducers(names.onTarget(known.keySet()));
@@ -207,12 +198,6 @@ public final class ExactResume implements PartitionStarts.Finder {
         if (!first.isEmpty()) {
             startAtFirstRecord(first);
         }
-    }
-
-    private void askForSettings(Collection<TopicPartition> partitions) {
-        Set<String> unknown = Clusters.topics(partitions);
-        unknown.removeAll(settings.keySet());
-        Clusters.batches(unknown).forEach(batch -> settings.putAll(Clusters.topicConfigs(clients.source(), batch)));
     }
 
     /**
@@ -317,7 +302,7 @@ public final class ExactResume implements PartitionStarts.Finder {
             return;
         }
         long from = search.from().offset();
-        OptionalLong lastCopied = withComparison(comparison -> comparison.endOfCopy(search.partition()));
+        OptionalLong lastCopied = comparisons.ask(comparison -> comparison.endOfCopy(search.partition()));
         long firstMissing = lostTails.firstMissing(search.partition(), committed, end, lastCopied);
         lostTails.tell(search.partition(), committed, end, firstMissing);
         switch (lostTails.policy()) {
@@ -358,7 +343,7 @@ public final class ExactResume implements PartitionStarts.Finder {
                 clients.copies().offsets(Set.of(partition), OffsetSpec.latest()).get(partition);
         Optional<OffsetAndMetadata> after = end < present
                 ? Optional.empty()
-                : withComparison(comparison ->
+                : comparisons.ask(comparison ->
                         comparison.positionAfter(partition, search.from().offset(), end - present, present));
         if (after.isPresent()) {
             LOG.info(
@@ -385,36 +370,16 @@ public final class ExactResume implements PartitionStarts.Finder {
         }
     }
 
-    private <T> T withComparison(java.util.function.Function<RecordComparison, T> use) {
-        RecordComparison idle = idleComparisons.poll();
-        RecordComparison comparison = idle == null ? clients.comparison().get() : idle;
-        try {
-            return use.apply(comparison);
-        } finally {
-            idleComparisons.add(comparison);
-        }
-    }
-
     /**
      * In a compacted topic the next process may find other records after the offset, so each process gets its own
      * epoch.
      */
     private void start(Search search, OffsetAndMetadata from, ResumePoint numbers, int epoch) {
-        if (isCompacted(search.partition().topic())) {
+        if (compacted.contains(search.partition().topic())) {
             startWithNewNumbers(search.movedTo(from).with(Optional.of(numbers)), epoch);
         } else {
             own.note(search.partition(), numbers);
             search.onFound().accept(new Start(from, numbers, false));
-        }
-    }
-
-    private boolean isCompacted(String topic) {
-        try {
-            return TopicSettings.cleanupPolicies(Clusters.await(settings.get(topic)))
-                    .contains(TopicConfig.CLEANUP_POLICY_COMPACT);
-        } catch (ExecutionException e) {
-            LOG.debug("Cannot read the settings of topic {}", topic, e);
-            return true; // this is right in either case
         }
     }
 
@@ -474,7 +439,7 @@ public final class ExactResume implements PartitionStarts.Finder {
         threads.shutdownNow();
         try {
             if (threads.awaitTermination(1, TimeUnit.SECONDS)) {
-                new ArrayList<>(idleComparisons).forEach(RecordComparison::close);
+                comparisons.close();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
