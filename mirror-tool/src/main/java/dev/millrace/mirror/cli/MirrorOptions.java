@@ -6,19 +6,15 @@ import dev.millrace.mirror.config.GapPolicy;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.config.MirrorPolicies;
 import dev.millrace.mirror.config.ProducerKind;
-import dev.millrace.mirror.config.RefusalPolicies;
-import dev.millrace.mirror.config.RefusalPolicy;
 import dev.millrace.mirror.config.ResumeMode;
 import dev.millrace.mirror.config.TargetLossPolicy;
 import dev.millrace.mirror.config.TopicPattern;
 import dev.millrace.mirror.text.MirrorException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import java.util.regex.PatternSyntaxException;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import picocli.CommandLine;
@@ -26,7 +22,6 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** The options of {@code mirror run} that say what to mirror and how. The demo uses them for its runs too. */
 public final class MirrorOptions {
@@ -199,44 +194,8 @@ public final class MirrorOptions {
                             + " Default: ${DEFAULT-VALUE}.")
     private TargetLossPolicy onTargetLost;
 
-    @Option(
-            names = "--on-refused",
-            paramLabel = "[REGEX=]POLICY",
-            converter = RefusalPolicyParser.class,
-            order = 14,
-            description =
-                    "What to do with a record that the target refuses, such as one that is too large or has no key"
-                            + " for a compacted topic, or that cannot be read. stop: end the mirror. stop-partition: copy nothing"
-                            + " more of its partition. dead-letter: write it to another topic on the target. skip: leave it out."
-                            + " Each is logged and counted. With REGEX= for topics whose whole name matches; may be given several"
-                            + " times, and the first that matches counts. Default: stop.")
-    private List<ForTopics> onRefused = List.of();
-
-    @Option(
-            names = "--dead-letter-topic",
-            paramLabel = "NAME",
-            defaultValue = RefusalPolicies.TOPIC + ".dead-letter",
-            order = 14,
-            description = "The topic on the target for --on-refused dead-letter; " + RefusalPolicies.TOPIC
-                    + " stands for the topic there that refuses the record. Default: ${DEFAULT-VALUE}.")
-    private String deadLetterTopic;
-
-    /** A value of {@code --on-refused}. */
-    record ForTopics(Pattern topicsOrNull, RefusalPolicy policy) {}
-
-    static final class RefusalPolicyParser implements ITypeConverter<ForTopics> {
-        @Override
-        public ForTopics convert(String text) {
-            int end = text.lastIndexOf('=');
-            RefusalPolicy policy = OptionValues.parse(RefusalPolicy.values(), text.substring(end + 1));
-            try {
-                return new ForTopics(end < 0 ? null : Pattern.compile(text.substring(0, end)), policy);
-            } catch (PatternSyntaxException e) {
-                throw new TypeConversionException("expected a Java regular expression before '=" + policy + "', not '"
-                        + text.substring(0, end) + "': " + e.getDescription());
-            }
-        }
-    }
+    @Mixin
+    private RefusalOptions refusals = new RefusalOptions();
 
     static final class GapPolicyParser implements ITypeConverter<GapPolicy> {
         @Override
@@ -386,7 +345,7 @@ public final class MirrorOptions {
                         targetLossPolicy(),
                         waitForTarget,
                         waitAtStart,
-                        refusalPolicies(producer),
+                        refusals.toPolicies(resume, producerKind, producer),
                         resume(chosen),
                         groups.toPolicy(),
                         sync.toPolicy()));
@@ -399,32 +358,6 @@ public final class MirrorOptions {
                 : TopicPattern.without(included, TopicPattern.parse("--exclude-topics", excludedTopics));
     }
 
-    private RefusalPolicies refusalPolicies(Map<String, Object> producer) {
-        List<RefusalPolicies.OfTopics> ofTopics = onRefused.stream()
-                .filter(next -> next.topicsOrNull() != null)
-                .map(next -> new RefusalPolicies.OfTopics(next.topicsOrNull(), next.policy()))
-                .toList();
-        List<RefusalPolicy> ofOthers = onRefused.stream()
-                .filter(next -> next.topicsOrNull() == null)
-                .map(ForTopics::policy)
-                .toList();
-        if (ofOthers.size() > 1) {
-            throw MirrorException.usage("--on-refused " + ofOthers.get(0) + " and " + ofOthers.get(1)
-                    + ": only one may be without the topics for which it is, such as 'logs-.*=" + ofOthers.get(1)
-                    + "'");
-        }
-        RefusalPolicies policies = new RefusalPolicies(
-                ofTopics, ofOthers.isEmpty() ? RefusalPolicy.STOP : ofOthers.get(0), deadLetterTopic);
-        if (!policies.isAlwaysStop()) {
-            if (resume == ResumeMode.EXACTLY_ONCE) {
-                throw MirrorException.usage("--on-refused with --resume " + resume + ": a refused record aborts its"
-                        + " transaction, and only " + RefusalPolicy.STOP + " is possible; or choose another --resume");
-            }
-            requireNumbers(producer);
-        }
-        return policies;
-    }
-
     private TargetLossPolicy targetLossPolicy() {
         if (resume == ResumeMode.EXACTLY_ONCE && onTargetLost != TargetLossPolicy.COPY_AGAIN) {
             throw MirrorException.usage("--on-target-lost " + onTargetLost + " with --resume " + resume
@@ -432,20 +365,6 @@ public final class MirrorOptions {
                     + TargetLossPolicy.COPY_AGAIN + " is possible; or choose another --resume");
         }
         return onTargetLost;
-    }
-
-    /** Without sequences, a target could accept records after a refused one, which would then come first. */
-    private void requireNumbers(Map<String, Object> producer) {
-        if (producerKind != ProducerKind.MILLRACE) {
-            throw MirrorException.usage("--on-refused with --producer " + producerKind
-                    + ": only millrace can go back to a record without writing the ones after it twice; with another"
-                    + " producer only " + RefusalPolicy.STOP + " is possible");
-        }
-        if (!new ProducerConfig(producer).getBoolean(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG)) {
-            throw MirrorException.usage("--on-refused with " + ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG
-                    + "=false: records after the refused one could be written twice; remove that line from the file of"
-                    + " --producer.config, or leave only " + RefusalPolicy.STOP);
-        }
     }
 
     private ResumeMode resume(CopyMode chosen) {
