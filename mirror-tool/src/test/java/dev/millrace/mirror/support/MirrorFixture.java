@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
@@ -186,8 +187,7 @@ public final class MirrorFixture implements AutoCloseable {
     }
 
     static long mirrored(KafkaCluster target, String topic) {
-        int partitions = partitions(target, topic);
-        return partitions == 0 ? 0 : sum(ends(target.admin(), topic, partitions));
+        return sum(ends(target.admin(), topic, partitions(target, topic)));
     }
 
     /** As {@link #mirrored}, of each partition. */
@@ -265,22 +265,12 @@ public final class MirrorFixture implements AutoCloseable {
 
     /** The number of partitions; 0 if the cluster lacks the topic, or the broker that is asked has not heard of it. */
     public static int partitions(KafkaCluster cluster, String topic) {
-        try {
-            return cluster.admin()
-                    .describeTopics(List.of(topic))
-                    .topicNameValues()
-                    .get(topic)
-                    .get()
-                    .partitions()
-                    .size();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof UnknownTopicOrPartitionException) {
-                return 0;
-            }
-            throw new IllegalStateException(e);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
+        return getIfKnown(cluster.admin()
+                        .describeTopics(List.of(topic))
+                        .topicNameValues()
+                        .get(topic))
+                .map(description -> description.partitions().size())
+                .orElse(0);
     }
 
     /** Waits for a condition. Fails at once when one of the mirrors ends, and after a time-out. */
@@ -309,8 +299,21 @@ public final class MirrorFixture implements AutoCloseable {
         }
     }
 
+    /** Empty if the broker that is asked has not heard of the topic; others may have, just after it was created. */
+    private static <T> Optional<T> getIfKnown(Future<T> future) {
+        try {
+            return Optional.of(get(future));
+        } catch (IllegalStateException e) {
+            if (e.getCause().getCause() instanceof UnknownTopicOrPartitionException) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    /** By partition; empty as {@link #getIfKnown}. */
     private static Map<TopicPartition, ListOffsetsResultInfo> ends(Admin admin, String topic, int partitions) {
-        return get(admin.listOffsets(latest(topic, partitions)).all());
+        return getIfKnown(admin.listOffsets(latest(topic, partitions)).all()).orElse(Map.of());
     }
 
     private static Map<TopicPartition, OffsetSpec> latest(String topic, int partitions) {
