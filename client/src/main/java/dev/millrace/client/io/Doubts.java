@@ -21,13 +21,17 @@ final class Doubts {
 
     private final OutstandingBatches outstanding;
     private final Sequences sequences;
+    private final LeaderState leader;
     private final BrokerMemory memory;
 
     /** Whether an attempt left open if it wrote its batch, and some batch has been outstanding since. */
     private boolean isSomethingOpen;
 
-    /** When the current leader last told what it remembers, and for how long, since an attempt was left open. */
+    /** When the leader last told what it remembers, and for how long, since an attempt was left open. */
     private final AnswerTime answered;
+
+    /** The leader's term when it was asked last. */
+    private int askedInTerm;
 
     /** The batch whose sequence the broker did not expect; null if there is no such gap. */
     private FinishedBatch unexpected;
@@ -37,9 +41,10 @@ final class Doubts {
      */
     private long timestampBefore = Long.MAX_VALUE;
 
-    Doubts(OutstandingBatches outstanding, Sequences sequences, BrokerMemory memory) {
+    Doubts(OutstandingBatches outstanding, Sequences sequences, LeaderState leader, BrokerMemory memory) {
         this.outstanding = outstanding;
         this.sequences = sequences;
+        this.leader = leader;
         this.memory = memory;
         this.answered = new AnswerTime(memory);
     }
@@ -61,9 +66,10 @@ final class Doubts {
         answered.forget();
     }
 
-    /** What the leader before has told says nothing about this one, which may lack or have forgotten something. */
-    void onNewLeader() {
-        answered.forget();
+    /** The leader is asked now. Its answer says nothing about the next leader, which may have forgotten the producer. */
+    void onAsked() {
+        answered.forget(); // it may have been the leader before who told
+        askedInTerm = leader.term();
     }
 
     /** The broker did not expect this batch's sequence. */
@@ -109,7 +115,7 @@ final class Doubts {
     private boolean isRetryUnsafe(long nowMs) {
         FinishedBatch again = outstanding.firstToSendAgain();
         return again != null
-                && !answered.isRecent(nowMs)
+                && !(askedInTerm == leader.term() && answered.isRecent(nowMs))
                 && outstanding.anyFrom(again, FinishedBatch::isPossiblyWritten);
     }
 

@@ -53,9 +53,6 @@ final class PartitionState {
     /** Whether the leader was asked what it remembers and has not answered. */
     private boolean isAsking;
 
-    /** The term of the leader that was asked last. */
-    private int askedInTerm;
-
     PartitionState(
             PartitionQueue queue,
             SenderSettings settings,
@@ -69,7 +66,7 @@ final class PartitionState {
         this.given = sequences.given();
         this.metrics = metrics;
         this.leader = new LeaderState(settings.maxInFlight(), memory);
-        this.doubts = new Doubts(outstanding, sequences, memory);
+        this.doubts = new Doubts(outstanding, sequences, leader, memory);
         this.givenUp = new GivenUpBatches(queue, outstanding, sequences);
     }
 
@@ -96,11 +93,7 @@ final class PartitionState {
 
     /** Notes the topic id and leader epoch of the current image. */
     void updateLeader(Uuid topicId, int leaderEpoch) {
-        int before = leader.term();
         leader.update(topicId, leaderEpoch);
-        if (leader.term() != before) {
-            doubts.onNewLeader();
-        }
     }
 
     // ---- what to send ----
@@ -156,7 +149,7 @@ final class PartitionState {
     /** Notes that broker {@code node} is asked now. */
     ProducerId ask(int node) {
         leader.updateNode(node);
-        askedInTerm = leader.term();
+        doubts.onAsked();
         isAsking = true;
         return sequences.producerId();
     }
@@ -277,9 +270,6 @@ final class PartitionState {
             return;
         }
         doubts.onAnswer(told, nowMs);
-        if (askedInTerm != leader.term()) {
-            doubts.onNewLeader();
-        }
     }
 
     /**

@@ -79,10 +79,7 @@ class PartitionStateTest {
     @Test
     void shouldAskTheNewLeaderWhenTheOneBeforeHasToldWhatItRemembers() throws Exception {
         // given
-        PartitionState state = stateWithBatches(6);
-        state.updateLeader(TOPIC_ID, 3);
-        loseAnswer(state, sendNext(state));
-        state.ask(NODE);
+        PartitionState state = stateThatAsks();
         state.onMemory(new ProducerMemory(ProducerMemory.Kind.REMEMBERED, 0, 0), 0, 0);
         assertThat(state.candidate(NODE, 0)).as("what the leader recognizes").isNotNull();
 
@@ -97,10 +94,7 @@ class PartitionStateTest {
     @Test
     void shouldAskTheNewLeaderWhenTheOneBeforeAnswersAfterItsTime() throws Exception {
         // given
-        PartitionState state = stateWithBatches(6);
-        state.updateLeader(TOPIC_ID, 3);
-        loseAnswer(state, sendNext(state));
-        state.ask(NODE);
+        PartitionState state = stateThatAsks();
 
         // when
         state.updateLeader(TOPIC_ID, 4);
@@ -110,9 +104,30 @@ class PartitionStateTest {
         assertThat(state.isQuestionOpen(0)).isTrue();
     }
 
-    private static void loseAnswer(PartitionState state, FinishedBatch batch) {
+    @Test
+    void shouldAskTheNewLeaderAgainWhenOnlyTheOneBeforeHasTold() throws Exception {
+        // given
+        PartitionState state = stateThatAsks();
+        state.onMemory(new ProducerMemory(ProducerMemory.Kind.REMEMBERED, 0, 0), 0, 0);
+        state.updateLeader(TOPIC_ID, 4);
+        state.ask(NODE);
+
+        // when
+        state.onMemory(ProducerMemory.without(ProducerMemory.Kind.UNANSWERED), 0, 0);
+
+        // then
+        assertThat(state.isQuestionOpen(0)).isTrue();
+    }
+
+    /** The answer to its first batch is lost, so the leader of epoch 3 is asked. */
+    private PartitionState stateThatAsks() throws InterruptedException {
+        PartitionState state = stateWithBatches(6);
+        state.updateLeader(TOPIC_ID, 3);
+        FinishedBatch batch = sendNext(state);
         state.onRequestEnded(batch, false);
         state.onRefused(batch);
+        state.ask(NODE);
+        return state;
     }
 
     private void assertThatOneGoesAloneAfter(Uuid topicId, int epoch) throws InterruptedException {
