@@ -13,13 +13,14 @@ import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 
 /** One broker for a class of tests, which make the same calls with the stock producer and with ours. */
 public abstract class SingleBrokerFixture {
     protected static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    @AutoClose
     protected static KafkaCluster cluster;
 
     @BeforeAll
@@ -29,11 +30,6 @@ public abstract class SingleBrokerFixture {
                 .setting("auto.create.topics.enable", "false") // tests wait in vain for topics that do not exist
                 .setting("log.retention.ms", "-1") // some records that are read back are years old
                 .start();
-    }
-
-    @AfterAll
-    protected static void stop() {
-        cluster.close();
     }
 
     /** Creates a topic for this kind of producer. */

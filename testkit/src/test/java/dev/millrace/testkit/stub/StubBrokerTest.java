@@ -23,14 +23,17 @@ import org.apache.kafka.common.message.ApiMessageType;
 import org.apache.kafka.common.message.ApiVersionsResponseData;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Errors;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class StubBrokerTest {
+    @AutoClose
     private static StubBroker stub;
+
+    @AutoClose
     private static StubBroker secure;
 
     @BeforeAll
@@ -45,12 +48,6 @@ class StubBrokerTest {
                 .brokers(3)
                 .start();
         secure = StubBroker.builder().topic("t", 2).brokers(2).tls().start();
-    }
-
-    @AfterAll
-    static void close() {
-        stub.close();
-        secure.close();
     }
 
     @ParameterizedTest

@@ -14,7 +14,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.TimeoutException;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -26,23 +26,18 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("thorough")
 class RebootstrapIT {
-    private static KafkaCluster before;
-    private static KafkaCluster after;
+    @AutoClose
+    private static final KafkaCluster before = KafkaCluster.builder().start();
+
+    @AutoClose
+    private static final KafkaCluster after = KafkaCluster.builder().start();
 
     @BeforeAll
-    static void start() {
-        before = KafkaCluster.builder().start();
-        after = KafkaCluster.builder().start();
+    static void createTopics() {
         for (KafkaCluster cluster : new KafkaCluster[] {before, after}) {
             cluster.createTopic("gone", 1, 1, Map.of());
             cluster.createTopic("silent", 1, 1, Map.of());
         }
-    }
-
-    @AfterAll
-    static void stop() {
-        before.close();
-        after.close();
     }
 
     @BeforeEach

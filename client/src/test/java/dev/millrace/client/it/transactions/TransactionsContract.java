@@ -59,7 +59,7 @@ import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -76,6 +76,8 @@ abstract class TransactionsContract {
     private static final Duration LONG = Duration.ofSeconds(60);
 
     private final int transactionVersion;
+
+    @AutoClose
     private KafkaCluster cluster;
 
     TransactionsContract(int transactionVersion) {
@@ -96,11 +98,6 @@ abstract class TransactionsContract {
                 // then takes its partitions for deleted, and leaves the transaction open in them forever.
                 .setting("broker.session.timeout.ms", "60000")
                 .start();
-    }
-
-    @AfterAll
-    void stop() {
-        cluster.close();
     }
 
     @ParameterizedTest
