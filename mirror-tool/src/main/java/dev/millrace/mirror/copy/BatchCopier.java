@@ -5,7 +5,6 @@ import dev.millrace.mirror.control.ControlState;
 import dev.millrace.mirror.control.TopicControls;
 import dev.millrace.mirror.control.Turn;
 import dev.millrace.mirror.fetch.FetchSink;
-import dev.millrace.mirror.fetch.FetchedBatches;
 import dev.millrace.mirror.fetch.Fetcher;
 import dev.millrace.mirror.kafka.SourceFetchers;
 import dev.millrace.mirror.pass.BatchCounters;
@@ -27,10 +26,7 @@ import dev.millrace.mirror.topics.TargetPartitions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,8 +40,6 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.InconsistentTopicIdException;
-import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,12 +51,11 @@ import org.slf4j.LoggerFactory;
  * <p>The producer's {@code buffer.memory} limits the speed: what may not be sent yet waits in {@link WaitingBatches}
  * and keeps its part of the fetcher's bounded memory, so the fetcher asks for no more.
  *
- * <p><b>Threads:</b> the consumer thread; the fetch thread calls the {@link FetchSink}; any thread calls {@link
- * #totals} and {@link #batches}.
- * <p><b>Ordering:</b> {@code owned} is a concurrent map, from which the fetch thread takes the copy of a partition. See
- * {@link PartitionCopy} for what happens when a partition is given up.
+ * <p><b>Threads:</b> the member's thread; any thread calls {@link #totals}. The fetch thread calls the {@link
+ * CopyingSink}.
+ * <p><b>Ordering:</b> see {@link PartitionCopy} for what happens when a partition is given up.
  */
-public final class BatchCopier implements PartitionCopier, FetchSink {
+public final class BatchCopier implements PartitionCopier {
     private static final Logger LOG = LoggerFactory.getLogger(BatchCopier.class);
     /** Applies while something is in flight; short enough for counters and for the positions to commit. */
     private static final Duration BUSY_POLL = Duration.ofMillis(20);
@@ -77,29 +70,26 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
     private final InFlightMemory memory;
     private final MirrorObserver observer;
     private final TopicControls controls;
-    private final SourceChanges changes;
-    private final PartitionCopy.Target target;
+    private final CopyTarget target;
     private final boolean checksCrc;
     private final Fetcher fetcher;
     private final List<CopyWorker> workers = new ArrayList<>();
     private final ThreadCounters outcomes = new ThreadCounters(System.nanoTime());
-    private final Map<TopicPartition, AssignedCopy> owned = new ConcurrentHashMap<>();
-    private final List<AssignedCopy> givenUp = new ArrayList<>();
+    private final AssignedCopies copies = new AssignedCopies();
     /** Partitions with a gap after which the mirror is not to go on. */
     private final Set<TopicPartition> stopped = ConcurrentHashMap.newKeySet();
 
     private final PartitionStarts starts;
     private final Optional<PartitionStarts.Finder> resume;
-    private final RefusedRecordSearches careful;
+    private final RefusedRecordSearches searches;
     private int nextWorker;
-    private int turns;
     /** The controls that the fetcher knows of. */
     private ControlState fetchedBy = ControlState.NONE;
 
     /**
      * @param consumerConfig of the fetcher
      * @param resume finds out where to begin; without it, that is where the group has committed
-     * @param careful context of the searches for refused records; empty if any refused record stops the mirror. If
+     * @param searchContext of the searches for refused records; empty if any refused record stops the mirror. If
      *     present, {@code resume} is present too
      */
     public BatchCopier(
@@ -109,9 +99,9 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
             SourceChanges changes,
             TargetPartitions targets,
             InFlightMemory memory,
-            PartitionCopy.Target target,
+            CopyTarget target,
             Optional<PartitionStarts.Finder> resume,
-            Optional<RefusedRecordSearch.Context> careful) {
+            Optional<RefusedRecordSearch.Context> searchContext) {
         this(
                 mirror,
                 consumer,
@@ -119,7 +109,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
                 targets,
                 memory,
                 resume,
-                careful,
+                searchContext,
                 new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG),
                 target,
                 sink -> SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), sink));
@@ -133,13 +123,12 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
             TargetPartitions targets,
             InFlightMemory memory,
             Optional<PartitionStarts.Finder> resume,
-            Optional<RefusedRecordSearch.Context> careful,
+            Optional<RefusedRecordSearch.Context> searchContext,
             boolean checksCrc,
-            PartitionCopy.Target target,
+            CopyTarget target,
             Function<FetchSink, Fetcher> createFetcher) {
         this.mirror = mirror;
         this.consumer = consumer;
-        this.changes = changes;
         this.targets = targets;
         this.memory = memory;
         this.observer = mirror.observer();
@@ -147,63 +136,21 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         this.resume = resume;
         this.starts = new PartitionStarts(
                 consumer, resume, mirror.commits()::onSource, mirror.commits().copied()::isIdNew, this::begin);
-        this.careful = new RefusedRecordSearches(consumer, careful, mirror.commits()::onSource, this::goOn);
+        this.searches = new RefusedRecordSearches(consumer, searchContext, mirror.commits()::onSource, this::goOn);
         this.checksCrc = checksCrc;
         this.target = target;
-        this.fetcher = createFetcher.apply(this);
+        this.fetcher = createFetcher.apply(new CopyingSink(copies, mirror, changes, outcomes, this::stopAfterGap));
         for (int i = 0; i < mirror.config().threads(); i++) {
             workers.add(new CopyWorker("mirror-copy-" + i, mirror::fail, observer));
         }
         fetcher.start();
     }
 
-    // ---- the fetch thread ----
-
-    @Override
-    public void onFetched(FetchedBatches fetched) {
-        outcomes.addFetched(fetched.size());
-        AssignedCopy to = owned.get(fetched.partition());
-        if (to == null) {
-            fetched.release(); // given up just now
-        } else {
-            to.copy(fetched);
-        }
+    /** Called by the fetch thread. What was read before is still copied. */
+    private void stopAfterGap(TopicPartition partition) {
+        stopped.add(partition);
+        fetcher.unassign(List.of(partition));
     }
-
-    @Override
-    public void onOffsetReset(TopicPartition partition, long from, long to, String cause) {
-        AssignedCopy moved = owned.get(partition);
-        if (moved == null) {
-            return; // given up just now
-        }
-        boolean isBeginning = moved.start().isNew() && from == 0;
-        if (isBeginning || changes.gaps().onMove(partition, from, to, cause)) {
-            moved.resetTo(to);
-        } else {
-            stopped.add(partition);
-            fetcher.unassign(List.of(partition)); // what was read before is still copied
-        }
-    }
-
-    @Override
-    public int maxAhead(TopicPartition partition) {
-        return controls.of(partition.topic()).maxAhead();
-    }
-
-    @Override
-    public void onFailure(TopicPartition partitionOrNull, Throwable failure) {
-        if (partitionOrNull != null && failure instanceof InconsistentTopicIdException) {
-            changes.identities().askSoon(); // then the member starts the partition again
-        } else if (!(failure instanceof RetriableException)) {
-            mirror.fail(MirrorException.failed(
-                    "Could not read " + (partitionOrNull == null ? "from the source" : partitionOrNull.toString()),
-                    failure));
-        } else if (partitionOrNull == null) {
-            LOG.warn("Reading from the source fails and is tried again: {}", MirrorException.reason(failure));
-        } // the fetcher has logged a failure of one partition
-    }
-
-    // ---- the consumer's thread ----
 
     @Override
     public void add(Map<TopicPartition, SourcePositions.Start> partitions) {
@@ -216,7 +163,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
 
     private void begin(TopicPartition partition, SourcePositions.Start start, Optional<ResumePoint> numbers) {
         PartitionCopy copy = new PartitionCopy(
-                partition, start.offset(), numbers, checksCrc, careful.areFor(partition.topic()), target);
+                partition, start.offset(), numbers, checksCrc, searches.areFor(partition.topic()), target);
         copy.tell(mirror.copiedOffsets().begin(partition, start.topicId(), start.offset()));
         InFlightMemory.Share share = memory.new Share();
         Turn turn = controls.of(partition.topic()).newTurn();
@@ -225,14 +172,13 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
                         && share.room(copy.outstandingBytes()) > 0
                         && copy.tryOpen()
                         && turn.tryPass(bytes)));
-        owned.put(partition, new AssignedCopy(partition, start, copy, workerFor(partition), share, turn, waiting));
+        copies.add(new AssignedCopy(partition, start, copy, workerFor(partition), share, turn, waiting));
         fetcher.assign(partition, start.offset(), start.leaderEpoch(), start.topicId());
     }
 
     /** Returns whether no former copy of the partition can still change what the target has of it. */
     private boolean isSettled(TopicPartition partition) {
-        return careful.isSettled(partition)
-                && givenUp.stream().noneMatch(former -> former.partition().equals(partition));
+        return searches.isSettled(partition) && copies.isSettled(partition);
     }
 
     /** Until the topic is known to be the one with the copy, what the target has of the partition proves nothing. */
@@ -242,7 +188,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
 
     /** Goes on after a search for refused records, which can write nothing any more. */
     private void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint numbers, boolean areKnown) {
-        if (!mirror.isRunning() || careful.isEnding(partition)) {
+        if (!mirror.isRunning() || searches.isEnding(partition)) {
             return;
         }
         if (areKnown) {
@@ -256,10 +202,8 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
      * While a former copy of the partition may still send, both use the same worker, so that their records do not mix.
      */
     private CopyWorker workerFor(TopicPartition partition) {
-        return givenUp.stream()
-                .filter(former -> former.partition().equals(partition))
+        return copies.formerOf(partition)
                 .map(AssignedCopy::worker)
-                .findFirst()
                 .orElseGet(() -> workers.get(nextWorker++ % workers.size()));
     }
 
@@ -278,10 +222,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
     }
 
     private boolean isIdle() {
-        return givenUp.isEmpty()
-                && starts.isEmpty()
-                && careful.partitions().isEmpty()
-                && owned.values().stream().noneMatch(AssignedCopy::isBusy);
+        return starts.isEmpty() && searches.partitions().isEmpty() && !copies.isBusy();
     }
 
     /** Compares states by identity, not by content: a pause that was taken back has left partitions unfetched. */
@@ -298,22 +239,12 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
     public void advance() {
         refreshIfChanged();
         long acked = 0;
-        List<AssignedCopy> all = new ArrayList<>(owned.values());
-        Collections.rotate(all, turns++); // the first ones get the memory that has become free
-        for (AssignedCopy next : all) {
+        for (AssignedCopy next : copies.inTurn()) {
             acked += advance(next);
         }
-        for (Iterator<AssignedCopy> left = givenUp.iterator(); left.hasNext(); ) {
-            AssignedCopy next = left.next();
-            acked += next.advance(outcomes.of(next.partition()));
-            if (next.copy().isSettled()) {
-                left.remove();
-                next.share().close(); // what failed is no longer in flight
-                outcomes.addDropped(next.copy().outstanding());
-            }
-        }
+        acked += copies.advanceGivenUp(outcomes);
         outcomes.addAcked(acked);
-        careful.advance(this::isSettled, outcomes, observer);
+        searches.advance(this::isSettled, outcomes, observer);
         if (mirror.isRunning()) {
             starts.advance(this::mayStart);
         }
@@ -328,12 +259,12 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         if (failure != null && resume.isPresent() && ExactResume.isOfNumbers(failure)) {
             startAgain(next, failure);
         } else if (failure != null
-                && careful.areFor(next.partition().topic())
+                && searches.areFor(next.partition().topic())
                 && RefusedRecordReport.isRefusal(failure)) {
-            RefusedRecordSearch.Task task = next.copy().carefulTask(next.start());
+            RefusedRecordSearch.Task task = next.copy().searchTask(next.start());
             retire(List.of(next.partition()));
             mirror.copiedOffsets().suspend(next.partition());
-            careful.add(task);
+            searches.add(task);
         } else if (failure != null && !(failure instanceof GivenUpException) && !target.isTransactionOver(failure)) {
             mirror.fail(MirrorException.failed(
                     "Could not write " + next.partition().topic() + " partition "
@@ -351,7 +282,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         LOG.info("{}: asking the target again what it has: {}", refused.partition(), MirrorException.reason(failure));
         SourcePositions.Start from = refused.nextStart();
         retire(List.of(refused.partition()));
-        if (!careful.isEnding(refused.partition())) {
+        if (!searches.isEnding(refused.partition())) {
             starts.add(Map.of(refused.partition(), from));
         }
     }
@@ -363,10 +294,10 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
                 && notStarted.isEmpty()
                 && starts.isEmpty()
                 && starts.stopped().isEmpty()
-                && careful.partitions().isEmpty();
+                && searches.partitions().isEmpty();
         long nowMs = System.currentTimeMillis();
         long records = 0;
-        for (AssignedCopy next : owned.values()) {
+        for (AssignedCopy next : copies.all()) {
             OptionalLong end = end(next.partition());
             records += Math.max(0, end.orElse(0) - next.copy().position());
             complete &= end.isPresent() && isEndCurrent(next.partition(), nowNanos);
@@ -377,7 +308,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         starts.partitions().forEach(partition -> outcomes.of(partition).onStalled(StallCause.STARTING));
         starts.stopped().forEach(partition -> outcomes.of(partition).onStalled(StallCause.STOPPED));
         notStarted.forEach(partition -> outcomes.of(partition).onStalled(StallCause.STARTING));
-        careful.partitions().forEach(partition -> outcomes.of(partition).onStalled(careful.stall(partition)));
+        searches.partitions().forEach(partition -> outcomes.of(partition).onStalled(searches.stall(partition)));
         Set<TopicPartition> all = partitions();
         all.addAll(notStarted);
         outcomes.onAlive(isMember, all, nowNanos);
@@ -393,15 +324,15 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         return fetcher.isEndCurrent(partition) || mirror.pausedEnds().isCurrent(partition, nowNanos);
     }
 
-    private StallCause stallOrNull(AssignedCopy of) {
-        return stopped.contains(of.partition()) ? StallCause.STOPPED : of.stallOrNull(targets);
+    private StallCause stallOrNull(AssignedCopy copy) {
+        return stopped.contains(copy.partition()) ? StallCause.STOPPED : copy.stallOrNull(targets);
     }
 
     @Override
     public Set<TopicPartition> partitions() {
-        Set<TopicPartition> partitions = new HashSet<>(owned.keySet());
+        Set<TopicPartition> partitions = copies.partitions();
         partitions.addAll(starts.partitions());
-        partitions.addAll(careful.partitions());
+        partitions.addAll(searches.partitions());
         return partitions;
     }
 
@@ -409,42 +340,36 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
     public void stopReading(Collection<TopicPartition> partitions) {
         starts.remove(partitions);
         stopCopies(partitions);
-        careful.stop(partitions);
+        searches.stop(partitions);
     }
 
     private void stopCopies(Collection<TopicPartition> partitions) {
-        for (TopicPartition partition : partitions) {
-            AssignedCopy stopped = owned.get(partition);
-            if (stopped != null) {
-                stopped.copy().stop();
-            }
-        }
+        copies.of(partitions).forEach(stopped -> stopped.copy().stop());
         fetcher.unassign(partitions);
     }
 
     @Override
     public boolean isSending(Collection<TopicPartition> partitions) {
-        return careful.isSending(partitions)
-                || partitions.stream()
-                        .map(owned::get)
-                        .anyMatch(stopped -> stopped != null && stopped.copy().isCopying());
+        return searches.isSending(partitions)
+                || copies.of(partitions).stream()
+                        .anyMatch(stopped -> stopped.copy().isCopying());
     }
 
     @Override
     public List<TopicPartition> awaited(Collection<TopicPartition> partitions) {
-        Set<TopicPartition> ofCareful = careful.awaited(partitions);
-        return partitions.stream()
-                .filter(partition -> ofCareful.contains(partition)
-                        || (owned.containsKey(partition)
-                                && owned.get(partition).copy().isAwaited()))
-                .toList();
+        Set<TopicPartition> awaited = searches.awaited(partitions);
+        copies.of(partitions).stream()
+                .filter(copy -> copy.copy().isAwaited())
+                .map(AssignedCopy::partition)
+                .forEach(awaited::add);
+        return partitions.stream().filter(awaited::contains).toList();
     }
 
     @Override
     public Map<TopicPartition, Long> waiting() {
         Map<TopicPartition, Long> waiting = starts.waitingForTarget();
-        waiting.putAll(careful.waiting());
-        for (AssignedCopy next : owned.values()) {
+        waiting.putAll(searches.waiting());
+        for (AssignedCopy next : copies.all()) {
             if (next.copy().outstanding() > 0 || next.isWaitingForTarget(targets)) {
                 waiting.put(next.partition(), next.copy().ackedPosition());
             }
@@ -454,16 +379,17 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
-        Map<TopicPartition, OffsetAndMetadata> positions = careful.positions(partitions);
-        for (TopicPartition partition : partitions) {
-            AssignedCopy of = owned.get(partition);
-            if (of != null) {
-                of.copy()
-                        .takeAcked((acked, numbers) -> positions.put(
-                                partition,
-                                mirror.commits()
-                                        .onSource(partition, acked, of.start().topicId(), numbers)));
-            }
+        Map<TopicPartition, OffsetAndMetadata> positions = searches.positions(partitions);
+        for (AssignedCopy next : copies.of(partitions)) {
+            next.copy()
+                    .takeAcked((acked, numbers) -> positions.put(
+                            next.partition(),
+                            mirror.commits()
+                                    .onSource(
+                                            next.partition(),
+                                            acked,
+                                            next.start().topicId(),
+                                            numbers)));
         }
         return positions;
     }
@@ -471,14 +397,15 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
     /** Returns the positions after all that was sent, as they are committed to a group of the target. */
     public Map<TopicPartition, OffsetAndMetadata> sentPositions() {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
-        owned.forEach((partition, of) -> {
-            OffsetAndMetadata sent = of.copy().sentOrNull();
+        for (AssignedCopy next : copies.all()) {
+            OffsetAndMetadata sent = next.copy().sentOrNull();
             if (sent != null) {
                 positions.put(
-                        partition,
-                        mirror.commits().onTarget(partition, sent, of.start().topicId()));
+                        next.partition(),
+                        mirror.commits()
+                                .onTarget(next.partition(), sent, next.start().topicId()));
             }
-        });
+        }
         return positions;
     }
 
@@ -490,7 +417,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
     @Override
     public void giveUp(Collection<TopicPartition> partitions) {
         starts.remove(partitions);
-        careful.remove(partitions);
+        searches.remove(partitions);
         retire(partitions);
         advance();
     }
@@ -500,19 +427,13 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         stopCopies(partitions);
         for (TopicPartition partition : partitions) {
             stopped.remove(partition);
-            AssignedCopy gone = owned.remove(partition);
-            if (gone != null) {
-                givenUp.add(gone);
-                gone.dropWaiting();
-            }
+            copies.giveUp(partition);
         }
     }
 
     @Override
     public void clear() {
-        owned.clear();
-        givenUp.forEach(gone -> outcomes.addDropped(gone.copy().outstanding()));
-        givenUp.clear();
+        copies.clear(outcomes);
     }
 
     @Override
@@ -539,7 +460,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
     @Override
     public void close() {
         resume.ifPresent(PartitionStarts.Finder::close);
-        careful.close();
+        searches.close();
         fetcher.close(Duration.ofMillis(CLOSE_TIMEOUT_MS));
         workers.forEach(CopyWorker::interrupt);
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_TIMEOUT_MS); // for all of them together

@@ -1,6 +1,5 @@
 package dev.millrace.mirror.copy;
 
-import dev.millrace.client.raw.RawPartition;
 import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
 import dev.millrace.mirror.copy.GuardedPartition.NoMemoryException;
@@ -10,7 +9,6 @@ import dev.millrace.mirror.pass.AbortedFilter;
 import dev.millrace.mirror.pass.AckListener;
 import dev.millrace.mirror.pass.AckedBatches;
 import dev.millrace.mirror.pass.AckedRuns;
-import dev.millrace.mirror.pass.OpenDecision;
 import dev.millrace.mirror.pass.OpenReason;
 import dev.millrace.mirror.pass.RecordCursor;
 import dev.millrace.mirror.pass.SourceBatch;
@@ -39,9 +37,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Threads:</b> the partition's worker calls {@link #tryOpen}, {@link #copy} and {@link #resetTo}, any thread
  * {@link #position}, the member's thread the rest.
- * <p><b>Ordering:</b> {@code acked} is guarded by itself. The worker sets {@code copying} and then reads {@code
- * stopped}; the other thread sets {@code stopped} and then reads {@code copying}. So once it has seen both stopped and
- * not copying, nothing more is sent. The worker sets {@code stopped}, too, after a failure; no thread clears it.
+ * <p><b>Ordering:</b> the worker sets {@code copying} and then reads {@code stopped}; the other thread sets {@code
+ * stopped} and then reads {@code copying}. So once it has seen both stopped and not copying, nothing more is sent. The
+ * worker sets {@code stopped}, too, after a failure; no thread clears it.
  */
 public final class PartitionCopy {
     private static final Logger LOG = LoggerFactory.getLogger(PartitionCopy.class);
@@ -51,7 +49,7 @@ public final class PartitionCopy {
     private final TopicPartition partition;
     private final long start;
     private final Optional<ResumePoint> numbers;
-    private final Target target;
+    private final CopyTarget target;
     private final boolean checksCrc;
     private final boolean goesBack;
     private final AckedBatches acked;
@@ -63,31 +61,11 @@ public final class PartitionCopy {
     private volatile int codecId;
 
     // Used by the worker only.
-    private OpenTarget open;
+    private CopyTarget.OpenTarget open;
     /** Whether the rest of the fetched batches is still to be copied. */
     private boolean isBegun;
     /** Batches before this offset have been counted, even if they are not written yet. */
     private long countedTo;
-
-    /** Where copies go. */
-    public interface Target {
-        /**
-         * Returns null if the partition cannot be opened now. Called from its first batch on until it answers; may
-         * block.
-         */
-        OpenTarget openOrNull(TopicPartition partition);
-
-        /** Called by the worker before it sends; waits until it may. */
-        default void enter() {}
-
-        /** Called by the worker after it has sent, and noted what. */
-        default void exit() {}
-
-        /** Returns whether this failure says nothing of the batch, and the transaction begins again. */
-        default boolean isTransactionOver(Throwable failure) {
-            return false;
-        }
-    }
 
     /**
      * The part of a source batch that this process could not write or read.
@@ -96,9 +74,6 @@ public final class PartitionCopy {
      * @param bytesOrNull of the batch, if its records cannot be read
      */
     private record Refused(long from, long next, int records, RuntimeException cause, byte[] bytesOrNull) {}
-
-    /** An existing partition of the target, and which batches it takes as they are. */
-    public record OpenTarget(RawPartition raw, OpenDecision decision) {}
 
     /**
      * @param position the source offset from which on it is copied
@@ -113,7 +88,7 @@ public final class PartitionCopy {
             Optional<ResumePoint> numbers,
             boolean checksCrc,
             boolean goesBack,
-            Target target) {
+            CopyTarget target) {
         this.numbers = numbers;
         this.acked = new AckedBatches(numbers.map(ResumePoint::targetOffset).orElse(ResumePoint.UNKNOWN));
         this.goesBack = goesBack;
@@ -126,9 +101,7 @@ public final class PartitionCopy {
 
     /** Sets the listener for where acknowledged records are at the target. To be called first. */
     void tell(AckedRuns runs) {
-        synchronized (acked) {
-            acked.tell(runs);
-        }
+        acked.tell(runs);
     }
 
     // ---- the worker ----
@@ -136,7 +109,7 @@ public final class PartitionCopy {
     /** Opens the target if necessary; returns whether it is open. To be called before the first {@link #copy}. */
     boolean tryOpen() {
         if (open == null) {
-            OpenTarget opened = target.openOrNull(partition);
+            CopyTarget.OpenTarget opened = target.openOrNull(partition);
             if (opened == null) {
                 return false;
             }
@@ -147,7 +120,7 @@ public final class PartitionCopy {
                 }
                 numbers.ifPresent(first -> opened.raw()
                         .numberFrom(new RawProducerId(first.producerId(), first.epoch()), first.nextSequence()));
-                open = new OpenTarget(new PatientPartition(opened.raw(), () -> stopped), opened.decision());
+                open = new CopyTarget.OpenTarget(new PatientPartition(opened.raw(), () -> stopped), opened.decision());
             } finally {
                 copying = false;
             }
@@ -317,15 +290,11 @@ public final class PartitionCopy {
 
     /** Adds records that follow one another without a gap. */
     private void add(RawResult result, long nextOffset, SourceBatch batch, int records, long bytes) {
-        synchronized (acked) {
-            acked.add(result, nextOffset, batch.leaderEpoch(), records, bytes, batch.maxTimestamp());
-        }
+        acked.add(result, nextOffset, batch.leaderEpoch(), records, bytes, batch.maxTimestamp());
     }
 
     private void skipTo(SourceBatch batch) {
-        synchronized (acked) {
-            acked.skipTo(batch.nextOffset(), batch.leaderEpoch());
-        }
+        acked.skipTo(batch.nextOffset(), batch.leaderEpoch());
     }
 
     /**
@@ -338,9 +307,7 @@ public final class PartitionCopy {
         }
         position = offset;
         countedTo = offset;
-        synchronized (acked) {
-            acked.resetTo(offset);
-        }
+        acked.resetTo(offset);
     }
 
     // ---- the member's thread ----
@@ -361,32 +328,21 @@ public final class PartitionCopy {
 
     /** Returns whether there are records to wait for; once stopped and not awaited, nothing more is sent. */
     boolean isAwaited() {
-        if (copying) {
-            return true;
-        }
-        synchronized (acked) {
-            return acked.isAwaited();
-        }
+        return copying || acked.isAwaited();
     }
 
     /** Moves over what has been acknowledged, and reports it; returns the number of its records. */
     long advance(AckListener listener) {
-        synchronized (acked) {
-            return acked.advance(listener);
-        }
+        return acked.advance(listener);
     }
 
     long outstanding() {
-        synchronized (acked) {
-            return acked.outstanding();
-        }
+        return acked.outstanding();
     }
 
     /** Returns the bytes of the outstanding records, as the target gets them. */
     long outstandingBytes() {
-        synchronized (acked) {
-            return acked.outstandingBytes();
-        }
+        return acked.outstandingBytes();
     }
 
     /**
@@ -407,7 +363,7 @@ public final class PartitionCopy {
      *
      * @param begun where this copy began
      */
-    RefusedRecordSearch.Task carefulTask(SourcePositions.Start begun) {
+    RefusedRecordSearch.Task searchTask(SourcePositions.Start begun) {
         synchronized (acked) {
             boolean hasFailed = acked.failureOrNull() != null;
             long from =
@@ -450,9 +406,7 @@ public final class PartitionCopy {
 
     /** Returns the source position after all that was sent, or null. */
     OffsetAndMetadata sentOrNull() {
-        synchronized (acked) {
-            return acked.endOrNull();
-        }
+        return acked.endOrNull();
     }
 
     /** Hands over the position that may be committed, if there is one, with its producer id, epoch and sequence. */
@@ -468,12 +422,7 @@ public final class PartitionCopy {
      * Returns whether the worker has ended its work and every batch has an outcome. To be called for a stopped copy.
      */
     boolean isSettled() {
-        if (copying) {
-            return false;
-        }
-        synchronized (acked) {
-            return acked.isSettled();
-        }
+        return !copying && acked.isSettled();
     }
 
     /** Returns the position that may be committed, or null. */

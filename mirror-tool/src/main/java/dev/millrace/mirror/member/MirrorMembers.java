@@ -3,7 +3,7 @@ package dev.millrace.mirror.member;
 import dev.millrace.client.raw.RawPartition;
 import dev.millrace.mirror.cluster.CopiesOnTarget;
 import dev.millrace.mirror.config.CopyMode;
-import dev.millrace.mirror.copy.PartitionCopy;
+import dev.millrace.mirror.copy.CopyTarget;
 import dev.millrace.mirror.pass.OpenDecision;
 import dev.millrace.mirror.progress.FirstStart;
 import dev.millrace.mirror.progress.SourceChanges;
@@ -43,11 +43,11 @@ public interface MirrorMembers {
             Admin source,
             CopiesOnTarget copies) {
         /** @param open opens a partition of the target by its topic's name and its number */
-        PartitionCopy.Target target(CopyMode mode, BiFunction<String, Integer, RawPartition> open) {
+        CopyTarget target(CopyMode mode, BiFunction<String, Integer, RawPartition> open) {
             return partition -> {
                 try {
                     String to = copies.names().onTarget(partition.topic());
-                    return new PartitionCopy.OpenTarget(
+                    return new CopyTarget.OpenTarget(
                             open.apply(to, partition.partition()), new OpenDecision(mode.passMode(), limits.of(to)));
                 } catch (RetriableException e) {
                     partitions.onMissing(partition);

@@ -4,8 +4,8 @@ import dev.millrace.client.raw.RawProducer;
 import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.copy.BatchCopier;
+import dev.millrace.mirror.copy.CopyTarget;
 import dev.millrace.mirror.copy.InFlightMemory;
-import dev.millrace.mirror.copy.PartitionCopy;
 import dev.millrace.mirror.copy.RunningMirror;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.member.TargetGroupMember.Consumers;
@@ -61,7 +61,7 @@ public final class TargetGroupMembers implements MirrorMembers {
         shared.partitions().callBeforeReady(this::beforeReady);
     }
 
-    private PartitionCopy.Target targetOf(Producer<byte[], byte[]> next) {
+    private CopyTarget targetOf(Producer<byte[], byte[]> next) {
         producer = RawProducer.of(next);
         producer.requestTopics(onTarget(shared.partitions().topics()));
         return shared.target(config.mode(), producer::partitionWithoutWaiting);

@@ -1,6 +1,6 @@
 package dev.millrace.mirror.member;
 
-import dev.millrace.mirror.copy.PartitionCopy;
+import dev.millrace.mirror.copy.CopyTarget;
 import dev.millrace.mirror.progress.CommitParts;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * are stopped before its successor's transaction opens the gate, and check whether they are stopped after they have
  * passed it.
  */
-final class TargetTransactions implements PartitionCopy.Target {
+final class TargetTransactions implements CopyTarget {
     private static final Logger LOG = LoggerFactory.getLogger(TargetTransactions.class);
     /** No thread waits inside the gate, so workers only need time for their work. */
     private static final long GATE_WAIT_MS = 1_000;
@@ -50,7 +50,7 @@ final class TargetTransactions implements PartitionCopy.Target {
 
     private final String id;
     private final Function<String, Producer<byte[], byte[]>> createProducer;
-    private final Function<Producer<byte[], byte[]>, PartitionCopy.Target> createTarget;
+    private final Function<Producer<byte[], byte[]>, CopyTarget> createTarget;
     private final LongSupplier nanoTime;
     private final ReentrantReadWriteLock gate = new ReentrantReadWriteLock();
     private final AtomicReference<RuntimeException> refusal = new AtomicReference<>();
@@ -75,7 +75,7 @@ final class TargetTransactions implements PartitionCopy.Target {
         COMMITTING
     }
 
-    private record Writer(Producer<byte[], byte[]> producer, PartitionCopy.Target target) {}
+    private record Writer(Producer<byte[], byte[]> producer, CopyTarget target) {}
 
     /**
      * @param id first transactional.id; if the process has to change it, a number is appended
@@ -85,7 +85,7 @@ final class TargetTransactions implements PartitionCopy.Target {
     TargetTransactions(
             String id,
             Function<String, Producer<byte[], byte[]>> createProducer,
-            Function<Producer<byte[], byte[]>, PartitionCopy.Target> createTarget,
+            Function<Producer<byte[], byte[]>, CopyTarget> createTarget,
             LongSupplier nanoTime) {
         this.id = id;
         this.createProducer = createProducer;
@@ -103,13 +103,13 @@ final class TargetTransactions implements PartitionCopy.Target {
     // ---- workers ----
 
     @Override
-    public PartitionCopy.OpenTarget openOrNull(TopicPartition partition) {
+    public CopyTarget.OpenTarget openOrNull(TopicPartition partition) {
         Writer current = writer;
         try {
-            PartitionCopy.OpenTarget opened = current.target.openOrNull(partition);
+            CopyTarget.OpenTarget opened = current.target.openOrNull(partition);
             return opened == null
                     ? null
-                    : new PartitionCopy.OpenTarget(
+                    : new CopyTarget.OpenTarget(
                             new TransactionalPartition(opened.raw(), this::onOver), opened.decision());
         } catch (KafkaException e) {
             if (isReplaced(current)) {

@@ -15,9 +15,9 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
  * one. The number of entries has no limit here: the producer's {@code buffer.memory} limits the batches that can be
  * outstanding.
  *
- * <p><b>Threads:</b> the worker that owns the partition calls all methods; any thread may read the position.
- * <p><b>Ordering:</b> the position is a volatile reference to an immutable object. The outcome of a batch is read from
- * its {@link RawResult}, which publishes it.
+ * <p><b>Threads:</b> any; whoever needs several values of one moment synchronizes on this object.
+ * <p><b>Ordering:</b> the position is a volatile reference to an immutable object; all else is guarded by this object.
+ * The outcome of a batch is read from its {@link RawResult}, which publishes it.
  */
 public final class AckedBatches {
     private final ArrayDeque<Entry> entries = new ArrayDeque<>();
@@ -109,7 +109,7 @@ public final class AckedBatches {
     }
 
     /** Sets the receiver of the offsets of records that {@link #advance} passes from now on. */
-    public void tell(AckedRuns to) {
+    public synchronized void tell(AckedRuns to) {
         runs = to;
     }
 
@@ -122,7 +122,8 @@ public final class AckedBatches {
      * @param timestamp the latest timestamp of their source batch, or -1
      * @throws IllegalArgumentException if the position does not move forward
      */
-    public void add(RawResult result, long nextOffset, int leaderEpoch, int records, long bytes, long timestamp) {
+    public synchronized void add(
+            RawResult result, long nextOffset, int leaderEpoch, int records, long bytes, long timestamp) {
         if (nextOffset <= lastNextOffset) {
             throw backwards(nextOffset);
         }
@@ -144,7 +145,7 @@ public final class AckedBatches {
      *
      * @throws IllegalArgumentException if the position moves back
      */
-    public void skipTo(long nextOffset, int leaderEpoch) {
+    public synchronized void skipTo(long nextOffset, int leaderEpoch) {
         if (nextOffset < lastNextOffset) {
             throw backwards(nextOffset);
         }
@@ -166,7 +167,7 @@ public final class AckedBatches {
      * restarted mirror could skip what is written in the meantime. The leader epoch is kept, so that a restart notices
      * the next truncation; offset 0 has no epoch before it.
      */
-    public void resetTo(long offset) {
+    public synchronized void resetTo(long offset) {
         Entry last = entries.peekLast();
         if (last != null) {
             moveEnd(last, offset, offset == 0 ? -1 : last.leaderEpoch);
@@ -186,9 +187,9 @@ public final class AckedBatches {
     /**
      * Moves the position over the batches acknowledged since the last call; returns the number of their records.
      *
-     * @param listener is called for each
+     * @param listener is called for each, while this object is locked
      */
-    public long advance(AckListener listener) {
+    public synchronized long advance(AckListener listener) {
         long before = acked;
         Entry passed = null;
         Entry next = entries.peek();
@@ -223,33 +224,33 @@ public final class AckedBatches {
     }
 
     /** Returns what {@link #positionOrNull} will be once everything added is acknowledged. */
-    public OffsetAndMetadata endOrNull() {
+    public synchronized OffsetAndMetadata endOrNull() {
         Entry last = entries.peekLast();
         return last == null ? position : position(last.nextOffset, last.leaderEpoch);
     }
 
     /** Returns how many of all records are before the position, as of the last {@link #advance}. */
-    public long acked() {
+    public synchronized long acked() {
         return acked;
     }
 
     /** Returns the target offset after the last record before the position; -1 if unknown. */
-    public long targetEnd() {
+    public synchronized long targetEnd() {
         return targetEnd;
     }
 
     /** Whether each batch has a result, including failures. */
-    public boolean isSettled() {
+    public synchronized boolean isSettled() {
         return entries.stream().allMatch(entry -> entry.result.isDone());
     }
 
     /** Returns the number of sent records that the last {@link #advance} did not pass. */
-    public long outstanding() {
+    public synchronized long outstanding() {
         return sent - acked;
     }
 
     /** Returns the bytes of these records. */
-    public long outstandingBytes() {
+    public synchronized long outstandingBytes() {
         return outstandingBytes;
     }
 
@@ -257,33 +258,33 @@ public final class AckedBatches {
      * Returns why the first unacknowledged batch failed, if the last {@link #advance} reached a failed one; else null.
      * Everything before it is acknowledged, and the position will never pass it.
      */
-    public Throwable failureOrNull() {
+    public synchronized Throwable failureOrNull() {
         return failure;
     }
 
     /** Returns the offset where the batch of {@link #failureOrNull} begins; empty if it is the first. */
-    public OptionalLong failedOffset() {
+    public synchronized OptionalLong failedOffset() {
         long from = entries.element().from;
         return from == Long.MIN_VALUE ? OptionalLong.empty() : OptionalLong.of(from);
     }
 
     /** Returns the source position after the records of the batch of {@link #failureOrNull}. */
-    public long failedNextOffset() {
+    public synchronized long failedNextOffset() {
         return entries.element().nextOffset;
     }
 
     /** Returns how many records the batch of {@link #failureOrNull} had. */
-    public int failedRecords() {
+    public synchronized int failedRecords() {
         return entries.element().records;
     }
 
     /** Returns how many of these, counted from the first, the target has nevertheless. */
-    public int writtenOfFailed() {
+    public synchronized int writtenOfFailed() {
         return entries.element().result.acknowledgedBeforeFailure();
     }
 
     /** Whether batches are outstanding that the position may still pass. */
-    public boolean isAwaited() {
+    public synchronized boolean isAwaited() {
         return !entries.isEmpty() && failure == null;
     }
 

@@ -7,6 +7,7 @@ import dev.millrace.mirror.config.GapPolicy;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.config.ProducerKind;
 import dev.millrace.mirror.fetch.FakeFetch;
+import dev.millrace.mirror.fetch.FetchSink;
 import dev.millrace.mirror.fetch.Fetcher;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.pass.BatchMaker;
@@ -75,6 +76,7 @@ class BatchCopierTest {
             ResetPolicy.of("earliest"),
             identities,
             new HashSet<>());
+    private FetchSink sink;
     private Fetcher fetcher;
     private final BatchCopier copier = copier(Optional.empty());
 
@@ -94,10 +96,14 @@ class BatchCopierTest {
                 resume,
                 Optional.empty(),
                 true,
-                partition -> new PartitionCopy.OpenTarget(
+                partition -> new CopyTarget.OpenTarget(
                         partition.equals(TP) ? target : otherTarget,
                         new OpenDecision(PassMode.BATCHES, new TargetLimits(TargetLimits.ANY_CODEC, 1 << 20))),
-                sink -> fetcher = FakeFetch.fetcher(sink));
+                given -> {
+                    sink = given;
+                    fetcher = FakeFetch.fetcher(given);
+                    return fetcher;
+                });
     }
 
     @AfterEach
@@ -147,7 +153,7 @@ class BatchCopierTest {
         mirror.controls().throttle(Optional.empty(), 1_000);
         add(TP);
         byte[] minutes = new byte[200_000];
-        copier.onFetched(fetch.fetched(
+        sink.onFetched(fetch.fetched(
                 TP, 0, new BatchMaker(0).record(0, 1, null, minutes).make()));
         awaitWritten(target, "0-0");
         target.acknowledgeAll();
@@ -172,7 +178,7 @@ class BatchCopierTest {
         for (int i = 0; i < 20; i++) {
             batches.add(new BatchMaker(i).record(i, 1, null, large).make());
         }
-        copier.onFetched(fetch.fetched(TP, 0, BatchMaker.join(batches)));
+        sink.onFetched(fetch.fetched(TP, 0, BatchMaker.join(batches)));
         awaitTrue(() -> copier.waiting().containsKey(TP));
 
         deliver(OTHER, 0, 3);
@@ -192,7 +198,7 @@ class BatchCopierTest {
     void shouldNotTakeManySmallRecordsForLargeOnesBecauseTheLastIsLarge() {
         add(TP, OTHER);
         deliver(TP, 0, 1_000);
-        copier.onFetched(fetch.fetched(
+        sink.onFetched(fetch.fetched(
                 TP,
                 1_000,
                 new BatchMaker(1_000).record(1_000, 1, null, new byte[10_000]).make()));
@@ -285,11 +291,11 @@ class BatchCopierTest {
 
     @Test
     void shouldFailWhenAPartitionCannotBeReadForGoodAndNotBefore() {
-        copier.onFailure(TP, new NotLeaderOrFollowerException("moving"));
-        copier.onFailure(null, new TimeoutException("slow"));
+        sink.onFailure(TP, new NotLeaderOrFollowerException("moving"));
+        sink.onFailure(null, new TimeoutException("slow"));
         assertThat(mirror.isRunning()).isTrue();
 
-        copier.onFailure(TP, new TopicAuthorizationException("not allowed"));
+        sink.onFailure(TP, new TopicAuthorizationException("not allowed"));
 
         assertThat(mirror.lifecycle().failureOrNull()).hasMessageContaining("Could not read orders-0");
     }
@@ -331,7 +337,7 @@ class BatchCopierTest {
     /** What the fetcher tells, and what the member's thread does then. */
     private void replaceTopic() {
         sourceIds.put("orders", OTHER_ID);
-        copier.onFailure(TP, new InconsistentTopicIdException("another id"));
+        sink.onFailure(TP, new InconsistentTopicIdException("another id"));
         awaitTrue(() -> !positions.replaced(List.of(TP)).isEmpty());
         copier.giveUp(List.of(TP));
         copier.add(positions.beginAnew(List.of(TP), Map.of()));
@@ -353,8 +359,8 @@ class BatchCopierTest {
         ResumePoint first = new ResumePoint(77, (short) 3, 500, 0, 90);
         searches.get(0).onFound().accept(new ExactResume.Start(new OffsetAndMetadata(0), first, false));
         exact.advance();
-        deliver(exact, TP, 0, 3);
-        deliver(exact, TP, 3, 2);
+        deliver(TP, 0, 3);
+        deliver(TP, 3, 2);
         awaitWritten(target, "77:3:500", "0-2", "3-4");
         target.result(0).acknowledge();
         target.result(1).fail(new OutOfOrderSequenceException("another writes"));
@@ -371,7 +377,7 @@ class BatchCopierTest {
                 .accept(new ExactResume.Start(
                         new OffsetAndMetadata(4), new ResumePoint(77, (short) 3, 504, 4, 94), false));
         exact.advance();
-        deliver(exact, TP, 4, 1);
+        deliver(TP, 4, 1);
         awaitWritten(target, "77:3:500", "0-2", "3-4", "77:3:504", "4-4");
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         exact.close();
@@ -404,7 +410,7 @@ class BatchCopierTest {
                 .accept(new ExactResume.Start(
                         new OffsetAndMetadata(40), new ResumePoint(77, (short) 3, Integer.MAX_VALUE, 40, 90), false));
         exact.advance();
-        deliver(exact, TP, 40, 3);
+        deliver(TP, 40, 3);
         awaitWritten(target, "77:3:" + Integer.MAX_VALUE, "40-42");
         target.acknowledgeAll();
         exact.stopReading(Set.of(TP));
@@ -417,12 +423,9 @@ class BatchCopierTest {
         exact.close();
     }
 
+    /** Delivers to the copier that was created last. */
     private void deliver(TopicPartition partition, long offset, int records) {
-        deliver(copier, partition, offset, records);
-    }
-
-    private void deliver(BatchCopier to, TopicPartition partition, long offset, int records) {
-        to.onFetched(fetch.fetched(
+        sink.onFetched(fetch.fetched(
                 partition, offset, new BatchMaker(offset).records(records).make()));
     }
 

@@ -334,9 +334,9 @@ class PartitionCopyTest {
     @Test
     void shouldSetNoNumbersOnceStoppedWhileItOpensItsTarget() {
         PartitionCopy[] opened = new PartitionCopy[1];
-        PartitionCopy.Target slow = partition -> {
+        CopyTarget slow = partition -> {
             opened[0].stop();
-            return new PartitionCopy.OpenTarget(
+            return new CopyTarget.OpenTarget(
                     target, new OpenDecision(PassMode.BATCHES, new TargetLimits(TargetLimits.ANY_CODEC, 1 << 20)));
         };
         opened[0] = new PartitionCopy(TP, 0, Optional.of(new ResumePoint(7, (short) 1, 0, 0, 0)), false, false, slow);
@@ -446,7 +446,7 @@ class PartitionCopyTest {
                 Optional.empty(),
                 checksCrc,
                 false,
-                partition -> new PartitionCopy.OpenTarget(target, new OpenDecision(mode, limits)));
+                partition -> new CopyTarget.OpenTarget(target, new OpenDecision(mode, limits)));
     }
 
     /** Makes the n-th record the first of a new batch. */

@@ -9,10 +9,11 @@ import dev.millrace.mirror.config.MirrorPolicies;
 import dev.millrace.mirror.config.ProducerKind;
 import dev.millrace.mirror.config.TopicNames;
 import dev.millrace.mirror.copy.BatchCopier;
+import dev.millrace.mirror.copy.CopyTarget;
 import dev.millrace.mirror.copy.InFlightMemory;
-import dev.millrace.mirror.copy.PartitionCopy;
 import dev.millrace.mirror.copy.RunningMirror;
 import dev.millrace.mirror.fetch.FakeFetch;
+import dev.millrace.mirror.fetch.FetchSink;
 import dev.millrace.mirror.fetch.Fetcher;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.pass.BatchMaker;
@@ -93,6 +94,7 @@ class TargetGroupMemberTest {
     private final List<TransactionalProducer> producers = new ArrayList<>();
     private final Map<Producer<?, ?>, FakePartition> written = new ConcurrentHashMap<>();
     private final FakeFetch fetch = new FakeFetch();
+    private FetchSink sink;
     private Fetcher fetcher;
     private final RunningMirror mirror = RunningMirrors.of(CONFIG, 1);
     private final ScriptedGroup group = new ScriptedGroup();
@@ -115,7 +117,11 @@ class TargetGroupMemberTest {
             Optional.empty(),
             true,
             transactions,
-            sink -> fetcher = FakeFetch.fetcher(sink));
+            given -> {
+                sink = given;
+                fetcher = FakeFetch.fetcher(given);
+                return fetcher;
+            });
     private final TargetGroupMember member = member("earliest");
 
     @AfterEach
@@ -441,7 +447,7 @@ class TargetGroupMemberTest {
         group.then(() -> group.rebalance(List.of(onTarget(TP))));
         group.when(
                 () -> isAt(TP, 1),
-                () -> copier.onFetched(
+                () -> sink.onFetched(
                         fetch.fetched(TP, 1, new BatchMaker(0).records(5).make())));
         group.when(() -> isCommitted(TP, 3), () -> isFull.set(false));
         group.when(() -> isCommitted(TP, 5), mirror.lifecycle()::stop);
@@ -480,7 +486,7 @@ class TargetGroupMemberTest {
     }
 
     private void deliver(TopicPartition partition, long offset, int records) {
-        copier.onFetched(fetch.fetched(
+        sink.onFetched(fetch.fetched(
                 partition, offset, new BatchMaker(offset).records(records).make()));
     }
 
@@ -525,8 +531,8 @@ class TargetGroupMemberTest {
         return producer;
     }
 
-    private PartitionCopy.Target createTarget(Producer<byte[], byte[]> producer) {
-        return unused -> new PartitionCopy.OpenTarget(
+    private CopyTarget createTarget(Producer<byte[], byte[]> producer) {
+        return unused -> new CopyTarget.OpenTarget(
                 written.get(producer),
                 new OpenDecision(PassMode.BATCHES, new TargetLimits(TargetLimits.ANY_CODEC, 1 << 20)));
     }

@@ -3,7 +3,7 @@ package dev.millrace.mirror.member;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.mirror.copy.PartitionCopy;
+import dev.millrace.mirror.copy.CopyTarget;
 import dev.millrace.mirror.pass.BatchMaker;
 import dev.millrace.mirror.pass.OpenDecision;
 import dev.millrace.mirror.pass.PassMode;
@@ -212,7 +212,7 @@ class TargetTransactionsTest {
     void shouldNotCommitAfterAWorkerHasSeenThatTheTransactionIsOver() {
         start();
         InvalidProducerEpochException over = new InvalidProducerEpochException("aborted by the coordinator");
-        PartitionCopy.OpenTarget opened = transactions.openOrNull(TP);
+        CopyTarget.OpenTarget opened = transactions.openOrNull(TP);
         partition.beforeWrite(() -> {
             throw over;
         });
@@ -229,7 +229,7 @@ class TargetTransactionsTest {
     @Test
     void shouldPassOnThatTheTargetRefusesABatch() {
         start();
-        PartitionCopy.OpenTarget opened = transactions.openOrNull(TP);
+        CopyTarget.OpenTarget opened = transactions.openOrNull(TP);
         partition.beforeWrite(() -> {
             throw new RecordTooLargeException("too large");
         });
@@ -282,10 +282,10 @@ class TargetTransactionsTest {
         return producer();
     }
 
-    private PartitionCopy.Target createTarget(Producer<byte[], byte[]> unused) {
+    private CopyTarget createTarget(Producer<byte[], byte[]> unused) {
         return opened -> {
             beforeOpen.run();
-            return new PartitionCopy.OpenTarget(
+            return new CopyTarget.OpenTarget(
                     partition, new OpenDecision(PassMode.BATCHES, new TargetLimits(TargetLimits.ANY_CODEC, 1 << 20)));
         };
     }

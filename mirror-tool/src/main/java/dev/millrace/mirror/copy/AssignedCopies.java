@@ -1,0 +1,104 @@
+package dev.millrace.mirror.copy;
+
+import dev.millrace.mirror.status.ThreadCounters;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * The copies that a member makes, and those it has given up whose last records have no outcome yet.
+ *
+ * <p><b>Threads:</b> the member's thread; the fetch thread calls {@link #getOrNull}.
+ * <p><b>Ordering:</b> {@code owned} is a concurrent map, so a copy that is found is complete.
+ */
+final class AssignedCopies {
+    private final Map<TopicPartition, AssignedCopy> owned = new ConcurrentHashMap<>();
+    private final List<AssignedCopy> givenUp = new ArrayList<>();
+    private int turns;
+
+    /** Returns null if the partition is not copied, or no longer. */
+    AssignedCopy getOrNull(TopicPartition partition) {
+        return owned.get(partition);
+    }
+
+    void add(AssignedCopy copy) {
+        owned.put(copy.partition(), copy);
+    }
+
+    /** Returns the copies that are made now. */
+    Collection<AssignedCopy> all() {
+        return owned.values();
+    }
+
+    /** Returns those of these partitions that are copied now. */
+    List<AssignedCopy> of(Collection<TopicPartition> partitions) {
+        return partitions.stream().filter(owned::containsKey).map(owned::get).toList();
+    }
+
+    /** Returns the copies that are made now, with another one first each time: it gets the memory that is free. */
+    List<AssignedCopy> inTurn() {
+        List<AssignedCopy> all = new ArrayList<>(owned.values());
+        Collections.rotate(all, turns++);
+        return all;
+    }
+
+    /** Returns the partitions that are copied now, in a set of the caller's. */
+    Set<TopicPartition> partitions() {
+        return new HashSet<>(owned.keySet());
+    }
+
+    boolean isBusy() {
+        return !givenUp.isEmpty() || owned.values().stream().anyMatch(AssignedCopy::isBusy);
+    }
+
+    /** Gives up the copy of the partition, if there is one, and only waits for what it has sent. */
+    void giveUp(TopicPartition partition) {
+        AssignedCopy gone = owned.remove(partition);
+        if (gone != null) {
+            givenUp.add(gone);
+            gone.dropWaiting();
+        }
+    }
+
+    /** Returns whether no copy that was given up can still change what the target has of the partition. */
+    boolean isSettled(TopicPartition partition) {
+        return formerOf(partition).isEmpty();
+    }
+
+    /** Returns the copy of the partition that was given up and may still send. */
+    Optional<AssignedCopy> formerOf(TopicPartition partition) {
+        return givenUp.stream()
+                .filter(former -> former.partition().equals(partition))
+                .findFirst();
+    }
+
+    /** Counts what those given up have written, and forgets them once it is known; returns the number of records. */
+    long advanceGivenUp(ThreadCounters outcomes) {
+        long acked = 0;
+        for (Iterator<AssignedCopy> left = givenUp.iterator(); left.hasNext(); ) {
+            AssignedCopy next = left.next();
+            acked += next.advance(outcomes.of(next.partition()));
+            if (next.copy().isSettled()) {
+                left.remove();
+                next.share().close(); // what failed is no longer in flight
+                outcomes.addDropped(next.copy().outstanding());
+            }
+        }
+        return acked;
+    }
+
+    /** Forgets all copies; of those given up, what has no outcome counts as dropped. */
+    void clear(ThreadCounters outcomes) {
+        owned.clear();
+        givenUp.forEach(gone -> outcomes.addDropped(gone.copy().outstanding()));
+        givenUp.clear();
+    }
+}
