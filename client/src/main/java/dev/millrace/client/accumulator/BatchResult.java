@@ -13,9 +13,8 @@ import org.apache.kafka.common.TopicPartition;
  *
  * <p><b>Threads:</b> the I/O thread decides once, runs the callbacks, then opens the latch. Or it splits the batch,
  * which also opens the latch, and sends waiting threads on to the parts. Any thread waits.
- * <p><b>Ordering:</b> {@code decide}, {@code publish} and {@code forwardToParts} write plain fields before {@code countDown}; readers
- * read them only after {@code await} or {@code getCount() == 0}, which is the acquire side, or on the I/O thread
- * itself.
+ * <p><b>Ordering:</b> {@code decide}, {@code publish} and {@code forwardToParts} write plain fields before {@code
+ * countDown}. Other threads read them only after {@code await} or {@code getCount() == 0}, which acquire.
  */
 public final class BatchResult implements RawResult {
     private final TopicPartition partition;

@@ -17,8 +17,9 @@ import org.apache.kafka.common.TopicPartition;
  *
  * <p><b>Threads:</b> {@code append} and {@code pass} by any thread, which waits only while there is no memory; the methods below
  * "I/O thread" by the I/O thread only.
- * <p><b>Ordering:</b> a batch is linked by compare-and-set on its predecessor's {@code next}, after that is sealed, and
- * after it holds its first record itself. {@code newest} is a hint where to start looking: it may be an older batch, but never one that is not linked.
+ * <p><b>Ordering:</b> a batch that holds its first record is linked by compare-and-set on {@code next} of its
+ * predecessor, which is sealed by then. {@code newest} is a hint where to start looking: it may be an older batch, but
+ * never one that is not linked.
  */
 public final class PartitionQueue {
     private static final double WORTH_WAITING_DIVISOR = 4;

@@ -73,8 +73,8 @@ final class AnswerTable {
     }
 
     /**
-     * A batch that is proved unwritten and overtaken was refused by a broker that has then forgotten the producer, or
-     * it would not have taken the later one. Sent again, it would be in the log after that one.
+     * If a batch is proved unwritten and overtaken, its broker has forgotten the producer after refusing it, or it
+     * would not have taken the later batch. Sent again, the refused one would be in the log after that.
      */
     private static final List<Row> ROWS = List.of(
             new Row(Refusal.SEQUENCE, UNWRITTEN, NEW_EPOCH, SEND_AGAIN, FAIL),

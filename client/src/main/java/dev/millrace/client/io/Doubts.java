@@ -24,10 +24,10 @@ final class Doubts {
     private final LeaderState leader;
     private final BrokerMemory memory;
 
-    /** Whether an attempt left open if it wrote its batch, and some batch has been outstanding since. */
+    /** Whether some attempt may have written its batch, and batches have been outstanding ever since. */
     private boolean isSomethingOpen;
 
-    /** When the leader last told what it remembers, and for how long, since an attempt was left open. */
+    /** When the leader last told what it remembers; forgotten when an attempt is left open or the leader is asked. */
     private final AnswerTime answered;
 
     /** The leader's term when it was asked last. */

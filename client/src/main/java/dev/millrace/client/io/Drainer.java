@@ -47,7 +47,7 @@ final class Drainer {
 
     private final List<PartitionState> partitions = new ArrayList<>();
 
-    /** Partitions about to be visited, each once. None waits here: they are visited before the same call returns. */
+    /** Partitions to visit, each once. The method that fills it also empties it. */
     private final ArrayDeque<PartitionState> changed = new ArrayDeque<>();
 
     /**
@@ -244,7 +244,7 @@ final class Drainer {
         return waitMs;
     }
 
-    /** Adds lingering batches: in a request sent anyway, each costs less than in another request a moment later. */
+    /** Adds lingering batches: each costs less in a request that is sent anyway than in one a moment later. */
     private void takeLingeringAlong(Lane lane, long nowMs) {
         if (!lane.isLingerOver) {
             return;

@@ -37,7 +37,7 @@ final class GivenSequences {
         return applied;
     }
 
-    /** A batch was not written, or perhaps not. */
+    /** A batch has failed: it is not written, or may not be. */
     void onFailed(RuntimeException cause) {
         if (areNew()) {
             apply(); // it failed before it got the first sequence

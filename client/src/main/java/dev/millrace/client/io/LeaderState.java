@@ -22,8 +22,8 @@ final class LeaderState {
     private boolean hasAccepted;
 
     /**
-     * Counts leaders, leader epochs and topic ids: an answer to a batch sent in an earlier term says nothing about the
-     * current leader.
+     * Grows with each new leader, leader epoch or topic id: an answer to a batch sent in an earlier term says nothing
+     * about the current leader.
      */
     private int term;
 
@@ -91,7 +91,7 @@ final class LeaderState {
         hasAccepted = false;
     }
 
-    /** The leader has refused a batch: does {@link #requireAcceptance}, and sends nothing before this time. */
+    /** The leader has refused a batch: it gets nothing before this time, then one batch until it has accepted one. */
     void backOffUntil(long backoffUntilMs) {
         requireAcceptance();
         notBeforeMs = backoffUntilMs;

@@ -46,7 +46,7 @@ final class NextBatch {
     }
 
     /**
-     * Whether the linger is over; without linger, also for a batch opened in a later millisecond than the round began.
+     * Whether the linger is over. Without linger it always is, even if the batch was opened after the round began.
      */
     private boolean isLingerOver(PartitionState p, long nowMs) {
         return p.queue().hasRecords() && (settings.lingerMs() == 0 || p.queue().oldestLingerUntilMs() <= nowMs);

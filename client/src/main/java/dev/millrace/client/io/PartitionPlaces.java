@@ -14,9 +14,10 @@ import java.util.function.Predicate;
 import org.apache.kafka.common.Node;
 
 /**
- * Decides where each partition waits: in its leader's lane, beside it because its open batch lingers, until a backoff
- * ends, or nowhere. A partition is in one place at a time. {@link #place} chooses it from the partition's state alone,
- * and only {@link #move} takes the partition there. Whatever changes that state calls {@link #place} again.
+ * Decides where each partition waits: in its leader's lane, beside it because its open batch lingers, apart until its
+ * leader can be asked or a backoff ends, or nowhere. A partition is in one place at a time. {@link #place} chooses it
+ * from the partition's state alone, and only {@link #move} takes the partition there. Whatever changes that state calls
+ * {@link #place} again.
  *
  * <p>A partition in a lane keeps its turn, and whether it still has something to send is checked when its turn comes.
  * If each change gave it a new turn, a busy partition would starve (KAFKA-13834). Only a new image ends its turn early.

@@ -74,7 +74,7 @@ final class TransactionFacts {
             return explicit ? this : withBegun(Begun.YES);
         }
 
-        /** Whether the coordinator must be told of the end. If it need not know, says whether there was a beginning. */
+        /** Whether the coordinator must be told of the end: it knows of the transaction, or may. */
         boolean isEndTold() {
             return begun != Begun.NO;
         }

@@ -31,8 +31,8 @@ public final class BufferPool {
     private static final int WAKE_AT_FREE_DIVISOR = 2;
 
     /**
-     * How often the first waiter checks the free memory, nanoseconds. If a broker is down half of the memory may not
-     * come back for long; then this is how often memory is given out.
+     * How often the first waiter checks the free memory, nanoseconds. While a broker is down, half of the memory may
+     * not be free for long; then memory is given out this often.
      */
     private static final long RECHECK_NS = TimeUnit.MILLISECONDS.toNanos(10);
 

@@ -20,14 +20,14 @@ import org.apache.kafka.common.errors.RetriableException;
  * How far one source partition has been mirrored without a gap: the offset up to which every record sent has been
  * acknowledged. Only that offset may be committed.
  *
- * <p>Each poll adds a page with a flag per record, and the record's callback sets the flag. The consumer thread walks
+ * <p>Each poll adds a page with a flag per record, and the record's callback sets the flag. The member's thread walks
  * over the flags up to the first record that is not acknowledged. So a record costs one store in the callback and one
  * load in the walk, and its callback is the only object allocated for it. The number of pages has no limit here: the
  * producer's {@code buffer.memory} limits the records that can be outstanding.
  *
- * <p><b>Threads:</b> the consumer thread that owns the partition calls all methods. Any thread may call the callbacks,
+ * <p><b>Threads:</b> the member's thread that owns the partition calls all methods. Any thread may call the callbacks,
  * several at once for different records.
- * <p><b>Ordering:</b> a flag is set with release and read with acquire. The consumer thread writes the offsets. A
+ * <p><b>Ordering:</b> a flag is set with release and read with acquire. The member's thread writes the offsets. A
  * callback reads one only to name a failure, after {@code send} has handed the callback over.
  */
 final class AckedPrefix {
@@ -46,13 +46,13 @@ final class AckedPrefix {
     private OffsetAndMetadata position;
     private boolean atFailure;
 
-    /** Written by the consumer thread, read by the threads that complete records. Once true it stays true. */
+    /** Written by the member's thread, read by the threads that complete records. Once true it stays true. */
     private volatile boolean givenUp;
 
     /** Written by the threads that complete records: why failed records will be copied again. */
     private volatile Exception goBackCause;
 
-    /** Used by the consumer thread: the offsets of the first and of the last record that was sent. */
+    /** Used by the member's thread: the offsets of the first and of the last record that was sent. */
     private long firstOffset = -1;
 
     private long lastOffset = -1;

@@ -22,11 +22,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The {@link AckedPrefix} of each partition that a consumer thread owns, and of each that it has given up while the
+ * The {@link AckedPrefix} of each partition that a member's thread owns, and of each that it has given up while the
  * producer still holds records of it. Records of the latter are counted until their outcome is known, and never
  * committed.
  *
- * <p><b>Threads:</b> the consumer thread.
+ * <p><b>Threads:</b> the member's thread.
  * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}.
  */
 final class AckedPrefixes {

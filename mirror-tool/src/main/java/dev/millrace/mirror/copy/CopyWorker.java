@@ -37,7 +37,7 @@ final class CopyWorker {
         this.thread = Executors.newSingleThreadExecutor(work -> new Thread(work, name));
     }
 
-    /** Copies after all work given before and after the partition's waiting batches. Returns at once. */
+    /** Has the thread copy after all earlier work, and after the partition's waiting batches. Returns at once. */
     void copy(PartitionCopy copy, FetchedBatches fetched, WaitingBatches waiting, InFlightMemory.Share share) {
         if (!execute(() -> waiting.add(fetched.size(), () -> copy.copy(fetched, this, share)))) {
             fetched.release();

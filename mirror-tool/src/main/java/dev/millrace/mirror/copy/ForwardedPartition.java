@@ -12,7 +12,7 @@ import org.apache.kafka.common.TopicPartition;
  * What a {@link RecordCopier} keeps of a partition besides its {@link AckedPrefix} and its {@link PolledRecords}: where
  * it began, what delays it, and the producer id, epoch and sequence of its records.
  *
- * <p><b>Threads:</b> the consumer thread.
+ * <p><b>Threads:</b> the member's thread.
  */
 final class ForwardedPartition {
     private final TopicPartition partition;

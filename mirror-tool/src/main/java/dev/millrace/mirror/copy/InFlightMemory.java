@@ -51,7 +51,7 @@ public final class InFlightMemory {
             }
         }
 
-        /** Returns how many bytes more a partition with so many in flight may send: some, if it has none in flight. */
+        /** Returns how many more bytes may be sent: some if none are in flight, unless the limit is reached. */
         long room(long inFlight) {
             update(inFlight);
             long usedByAll = used.get();

@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * records appended. Knows how far the target has acknowledged it.
  *
  * <p><b>Threads:</b> the partition's worker calls {@link #tryOpen}, {@link #copy} and {@link #resetTo}, any thread
- * {@link #position}, the member's thread the rest.
+ * {@link #position}, {@link #isStopped} and {@link #outstandingBytes}, the member's thread the rest.
  * <p><b>Ordering:</b> the worker sets {@code copying} and then reads {@code stopped}; the other thread sets {@code
  * stopped} and then reads {@code copying}. So once it has seen both stopped and not copying, nothing more is sent. The
  * worker sets {@code stopped}, too, after a failure; no thread clears it.

@@ -13,7 +13,7 @@ import org.apache.kafka.common.TopicPartition;
  * Records that a consumer has returned and the producer has not taken yet, in order within each partition. None of them
  * is in an {@link AckedPrefix}; those that are removed will be read again.
  *
- * <p><b>Threads:</b> the consumer thread.
+ * <p><b>Threads:</b> the member's thread.
  */
 final class PolledRecords {
     /** The partition whose turn is next comes first. */

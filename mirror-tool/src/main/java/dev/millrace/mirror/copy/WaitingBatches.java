@@ -33,7 +33,7 @@ final class WaitingBatches {
     /**
      * Runs this step, which copies so many bytes, after all that waits.
      *
-     * @param step returns false if the target takes no more for now, and the rest waits; it is called again then
+     * @param step returns false if the target takes no more for now; the rest waits, and the step is called again
      */
     void add(long bytes, BooleanSupplier step) {
         steps.add(new Step(bytes, step));

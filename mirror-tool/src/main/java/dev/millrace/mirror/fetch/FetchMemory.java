@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Bounds the bytes that are fetched and not released. A request reserves the most that its response may have. A
- * partition may keep at most half of what is free, so that any number of unreleased partitions leaves room for the
- * others.
+ * partition may keep at most half of what is free, and a quarter of the bound, so that any number of unreleased
+ * partitions leaves room for the others.
  *
  * <p>The bytes of a partition are a part of its response, which stays in memory until the last of its parts is
  * released. Once a quarter of the bound is kept only for that reason, parts are copied before they are handed out.

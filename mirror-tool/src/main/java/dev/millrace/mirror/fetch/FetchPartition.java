@@ -13,7 +13,7 @@ import org.apache.kafka.common.Uuid;
  * <p><b>Threads:</b> the fetch thread; any thread may call {@link #onReleased} and the methods that say so.
  * <p><b>Ordering:</b> to pause, the fetch thread sets {@code paused}, then reads {@code outstanding}; a thread that
  * releases lowers {@code outstanding}, then reads {@code paused}. Both are volatile, so at least one of the two sees
- * that the partition must be resumed, and a compare-and-set lets only one of them do it.
+ * that the partition must be resumed. Both may resume it; it is then visited once more, which is harmless.
  */
 final class FetchPartition {
     static final int NONE = -1;

@@ -36,8 +36,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps the committed offsets of groups of the source on the target, translated, so that the groups can go on there.
  * Each process writes those of the partitions that it copies. It writes nothing for a group that has members at the
- * target, and only offsets that are after the one that is there: a group that has gone on at the target, and has
- * stopped, is further than on the source.
+ * target, and only offsets after those that are there: a group that went on at the target and then stopped is further
+ * there than at the source.
  *
  * <p><b>Threads:</b> a timer of its own; the thread that runs the mirror calls {@link #close}.
  */
@@ -154,9 +154,9 @@ public final class GroupSync implements AutoCloseable {
     }
 
     /**
-     * Asks about this group alone, because the groups before it may have taken long, unless the list of all says that
-     * it has members. It looks for members before it reads, so that it reads what members that leave in between have
-     * committed.
+     * Commits for the group if it has no members. Unless the list says that it has, asks about this group alone, for
+     * earlier ones may have taken long. Looks for members first and reads offsets then, so it also reads what
+     * members that leave in between have committed.
      */
     private void commitUnlessActive(
             String group,

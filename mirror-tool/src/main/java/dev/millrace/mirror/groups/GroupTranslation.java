@@ -23,8 +23,8 @@ record GroupTranslation(
     /**
      * Asks the target about the copies of these partitions. It may lack some of them, or have no leader for them now.
      *
-     * @param runs is asked after the target has said where its logs end: if one loses records and gets new ones
-     *     meanwhile, what is known of it reveals that
+     * @param runs is asked after the target has said where its logs end: if a log loses records and gets new ones in
+     *     between, its runs reveal that
      */
     static GroupTranslation of(
             Set<TopicPartition> partitions,

@@ -132,7 +132,7 @@ final class OffsetMap implements CopiedOffsets {
         }
     }
 
-    /** Loads what is not loaded yet, of a mirror that has ended. */
+    /** Loads what is not loaded yet, once the members have ended. */
     void loadLast() {
         load(owned);
         load(left);
@@ -140,7 +140,7 @@ final class OffsetMap implements CopiedOffsets {
 
     /**
      * Notes where the target ends in partitions that have nothing to copy. If the source, asked later, still ends at
-     * the mirror's position, nothing from there on was at the target when it was asked.
+     * the mirror's position, the target had nothing from there on when it was asked.
      */
     private void anchor() {
         Map<TopicPartition, Long> positions = new HashMap<>();

@@ -7,8 +7,8 @@ import dev.millrace.mirror.progress.TopicIdentities;
 import org.apache.kafka.common.Uuid;
 
 /**
- * Where the records of a partition are that this process copies. Only records before the position that the group has
- * committed count: a member that was away, and no longer owns the partition, cannot commit, so what it has written
+ * Where the target has the records of a partition that this process copies. Only records before the position that the
+ * group has committed count: a member that was away, and no longer owns the partition, cannot commit, so what it has written
  * after the next owner's records is never shown. For the same reason nothing of an aborted transaction is shown.
  *
  * <p><b>Threads:</b> any. The lock is held for a few microseconds, even while all is copied for {@link #committedRuns}.

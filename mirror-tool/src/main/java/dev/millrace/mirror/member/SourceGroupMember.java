@@ -52,9 +52,9 @@ import org.slf4j.LoggerFactory;
  * have done so, too: leaving causes a rebalance, in which the others could not commit. It also goes on polling, because
  * a rebalance in progress could not finish without it. The copier is closed after that.
  *
- * <p>The thread polls however long the target takes nothing: the producer blocks it for {@code max.block.ms} at most,
- * and {@link TargetPartitions} prepares partitions of the target in another thread. So {@code max.poll.interval.ms} is
- * bounded, and a thread that hangs loses its partitions.
+ * <p>The thread polls on however long the target takes nothing: the producer blocks it for {@code max.block.ms} at
+ * most, if at all, and {@link TargetPartitions} prepares partitions of the target in another thread. So {@code
+ * max.poll.interval.ms} can stay bounded, and a thread that hangs loses its partitions.
  *
  * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. The consumer calls the rebalance
  * callbacks within {@code poll} and {@code close}, so in the same thread.

@@ -10,10 +10,10 @@ import org.apache.kafka.common.utils.ByteUtils;
  * constant. A topic without gaps, to which nothing else writes at the target, has one run however long it is. A
  * transaction marker, a record removed by compaction, or a foreign record begins another run.
  *
- * <p>A run begins with a source offset and a target offset, and ends where the next one begins. A run is known if each
- * of its records is where the difference says and the target has no further copies between the last of them and the
- * next run. Otherwise it is only known that its records are at or after its target offset. The last run is always of
- * the second kind and still empty.
+ * <p>A run begins with a source offset and a target offset, and ends where the next one begins. A run is known if the
+ * difference holds for each of its records, and no further copies are between its last record and the next run. Of any
+ * other run only this is known: its records are at or after its target offset. The last run is always such a run, and
+ * still empty.
  *
  * <p>{@link #translate} skips no record, because of one rule that {@link #append} and {@link #begin} keep: for each run
  * that begins at source offset s and target offset t, each record from s on has a copy from t on. Copies are written in
@@ -276,7 +276,7 @@ public final class OffsetRuns {
     public record Copy(long source, long target) {}
 
     /**
-     * Returns where the first record at or after a source offset is.
+     * Returns a target offset at or before the copy of each record from this source offset on, exact if it is known.
      *
      * @throws IllegalArgumentException the offset is before everything known
      */

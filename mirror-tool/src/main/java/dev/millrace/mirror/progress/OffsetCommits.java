@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * Commits a consumer's offsets, each only once. An offset that the source has confirmed is not sent again, because the
  * source may be down by then.
  *
- * <p><b>Threads:</b> the consumer's thread.
+ * <p><b>Threads:</b> the member's thread.
  */
 public final class OffsetCommits {
     private static final Logger LOG = LoggerFactory.getLogger(OffsetCommits.class);

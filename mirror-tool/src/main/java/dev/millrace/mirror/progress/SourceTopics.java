@@ -15,7 +15,7 @@ import org.apache.kafka.common.errors.TimeoutException;
  * Finds partitions that were deleted from the source, as a consumer sees it. The consumer cannot commit the offset of
  * such a partition and would retry until its time-out.
  *
- * <p><b>Threads:</b> the consumer's thread.
+ * <p><b>Threads:</b> the member's thread.
  */
 public final class SourceTopics {
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(1);

@@ -11,10 +11,10 @@ import org.apache.kafka.common.TopicPartition;
  * A mirror calls this while it works, to report its progress or to measure it.
  *
  * <p><b>Threads:</b> the thread that runs the mirror calls {@link #onStarted}, {@link #createSender}, {@link
- * #onProgress} and {@link #onFinished}; the consumer threads call the others, several at once. No method may block.
+ * #onProgress} and {@link #onFinished}; the members' threads call the others, several at once. No method may block.
  */
 public interface MirrorObserver {
-    /** Sends the records of one consumer thread. */
+    /** Sends the records of one member's thread. */
     @FunctionalInterface
     interface Sender {
         void send(ProducerRecord<byte[], byte[]> record, Callback callback);
@@ -23,7 +23,7 @@ public interface MirrorObserver {
     /** Both clusters have answered, and the mirror starts to copy these topics. */
     default void onStarted(Set<String> topics) {}
 
-    /** Creates the sender of one consumer thread, which no other thread uses. */
+    /** Creates the sender of one member's thread, which no other thread uses. */
     default Sender createSender(Producer<byte[], byte[]> producer) {
         return (record, callback) -> {
             Future<?> unused = producer.send(record, callback); // The callback gets the same outcome.

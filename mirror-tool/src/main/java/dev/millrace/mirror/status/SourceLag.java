@@ -12,7 +12,7 @@ import org.apache.kafka.common.TopicPartition;
  * Measures how many records a consumer has not polled, as far as it knows. The consumer knows the end of a partition
  * from the last answer to a fetch, which may be old. So this class also checks that answers still arrive.
  *
- * <p><b>Threads:</b> the consumer's thread.
+ * <p><b>Threads:</b> the member's thread.
  */
 public final class SourceLag {
     private final Consumer<?, ?> consumer;

@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Counts what one consumer thread has done so far.
+ * Counts what one member's thread has done so far.
  *
- * <p><b>Threads:</b> the consumer thread writes, any thread reads.
+ * <p><b>Threads:</b> the member's thread writes, any thread reads.
  * <p><b>Ordering:</b> none between the counters. Each is stored with release, so that the writer never waits.
  */
 public final class ThreadCounters {
