@@ -176,6 +176,8 @@ public final class MirrorFixture implements AutoCloseable {
 
     /** Compares what the source has with what a reader of committed records finds on the target. */
     public Comparison compareForCommittedReader(String topic) {
+        // The coordinator answers a commit before the end of the transaction is in the logs.
+        await("the end of the last transaction is in each log", () -> stableOnTarget(topic) == mirrored(topic));
         Map<String, Object> reader = new HashMap<>(target.clientConfig());
         reader.put("isolation.level", "read_committed");
         return TopicDigest.read(source.clientConfig(), topic).compare(TopicDigest.read(reader, topic));
