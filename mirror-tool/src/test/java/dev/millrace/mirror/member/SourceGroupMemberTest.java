@@ -55,7 +55,7 @@ import org.apache.kafka.common.record.TimestampType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A thread of the mirror with a scripted consumer, run in the thread of the test. */
+/** A member with a scripted consumer, run in the thread of the test. */
 @Timeout(10)
 class SourceGroupMemberTest {
     private static final TopicPartition FIRST = new TopicPartition("orders", 0);
@@ -71,7 +71,7 @@ class SourceGroupMemberTest {
     private TargetPartitions target;
     private final Set<TopicPartition> unplacedAtFirstStart = new HashSet<>(Set.of(FIRST, SECOND));
     private final RunningMirror mirror = mirror(1);
-    private final SourceGroupMember thread = thread(mirror, consumer);
+    private final SourceGroupMember member = member(mirror, consumer);
 
     @Test
     void shouldAwaitOnlyTheRecordsOfThePartitionThatIsRevoked() {
@@ -82,35 +82,29 @@ class SourceGroupMemberTest {
             consumer.add(SECOND, 2);
         });
         consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
+            acknowledgeAll(FIRST);
             consumer.rebalance(List.of(SECOND));
             committedAtRevocation.putAll(committed);
-            sent.get(SECOND).forEach(SourceGroupMemberTest::acknowledge);
+            acknowledgeAll(SECOND);
             mirror.lifecycle().stop();
         });
 
-        thread.run();
+        member.run();
 
         assertThat(ensured).containsExactlyInAnyOrder(FIRST, SECOND);
         assertThat(committedAtRevocation.get(FIRST).offset()).isEqualTo(3);
         assertThat(committedAtRevocation).doesNotContainKey(SECOND);
         assertThat(committed.get(SECOND).offset()).isEqualTo(2);
-        assertThat(thread.totals().inFlight()).isZero();
+        assertThat(member.totals().inFlight()).isZero();
     }
 
     @Test
     void shouldAskAgainWhereToBeginWhenTheSourceDoesNotAnswer() {
         consumer.refuseCommitted(2);
-        consumer.schedulePollTask(() -> {
-            consumer.assign(FIRST);
-            consumer.add(FIRST, 5);
-        });
-        consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
-            mirror.lifecycle().stop();
-        });
+        pollAssigns(FIRST, 5);
+        pollStopsAfterAllIsAcknowledged();
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(5);
@@ -118,7 +112,7 @@ class SourceGroupMemberTest {
 
     @Test
     void shouldCopyTheOthersUntilAPartitionHasALeaderThatTellsItsEnd() {
-        SourceGroupMember thread = thread(mirror, consumer, ensured::add, this::send, gaps, "latest");
+        SourceGroupMember member = member(mirror, consumer, ensured::add, this::send, gaps, "latest");
         consumer.setLed(SECOND, false);
         consumer.updateEndOffsets(Map.of(FIRST, 0L, SECOND, 1L));
         consumer.schedulePollTask(() -> {
@@ -129,18 +123,15 @@ class SourceGroupMemberTest {
         consumer.schedulePollTask(() -> {
             assertThat(sent).containsOnlyKeys(FIRST);
             assertThat(consumer.paused()).containsExactly(SECOND);
-            thread.placeTheRest(System.nanoTime() + Duration.ofMinutes(1).toNanos());
+            member.placeTheRest(System.nanoTime() + Duration.ofMinutes(1).toNanos());
             assertThat(consumer.paused()).as("still without a leader").containsExactly(SECOND);
             consumer.setLed(SECOND, true);
-            thread.placeTheRest(System.nanoTime() + Duration.ofMinutes(2).toNanos());
+            member.placeTheRest(System.nanoTime() + Duration.ofMinutes(2).toNanos());
             assertThat(consumer.paused()).isEmpty();
         });
-        consumer.schedulePollTask(() -> {
-            sent.values().forEach(callbacks -> callbacks.forEach(SourceGroupMemberTest::acknowledge));
-            mirror.lifecycle().stop();
-        });
+        pollStopsAfterAllIsAcknowledged();
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(sent.get(SECOND)).hasSize(1);
@@ -167,11 +158,11 @@ class SourceGroupMemberTest {
         consumer.schedulePollTask(() -> assertThat(consumer.paused()).isEmpty());
         consumer.schedulePollTask(() -> {
             assertThat(sent.get(DELETED)).hasSize(2);
-            sent.values().forEach(callbacks -> callbacks.forEach(SourceGroupMemberTest::acknowledge));
+            acknowledgeAll();
             mirror.lifecycle().stop();
         });
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(DELETED).offset()).isEqualTo(2);
@@ -194,27 +185,21 @@ class SourceGroupMemberTest {
         consumer.schedulePollTask(() -> {
             assertThat(sent.get(FIRST)).hasSize(3);
             assertThat(consumer.paused()).isEmpty();
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
+            acknowledgeAll(FIRST);
             mirror.lifecycle().stop();
         });
 
-        thread.run();
+        member.run();
 
         assertThat(committed.get(FIRST).offset()).isEqualTo(3);
     }
 
     @Test
     void shouldCommitBeforeItLeavesTheGroup() {
-        consumer.schedulePollTask(() -> {
-            consumer.assign(FIRST);
-            consumer.add(FIRST, 5);
-        });
-        consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
-            mirror.lifecycle().stop();
-        });
+        pollAssigns(FIRST, 5);
+        pollStopsAfterAllIsAcknowledged();
 
-        thread.run();
+        member.run();
 
         assertThat(committed.get(FIRST).offset()).isEqualTo(5);
     }
@@ -231,12 +216,9 @@ class SourceGroupMemberTest {
             consumer.returnNext(new ConsumerRecords<>(Map.of(), Map.of(FIRST, new OffsetAndMetadata(7))));
         });
         consumer.schedulePollTask(() -> assertThat(sent.get(FIRST)).hasSize(1));
-        consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
-            mirror.lifecycle().stop();
-        });
+        pollStopsAfterAllIsAcknowledged();
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(7);
@@ -253,19 +235,16 @@ class SourceGroupMemberTest {
                 return super.poll(timeout);
             }
         };
-        Thread other = new Thread(thread(both, idle));
+        Thread other = new Thread(member(both, idle));
+        pollAssigns(FIRST, 5);
         consumer.schedulePollTask(() -> {
-            consumer.assign(FIRST);
-            consumer.add(FIRST, 5);
-        });
-        consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
+            acknowledgeAll(FIRST);
             rebalancing.set(true);
             both.lifecycle().stop();
             other.start();
         });
 
-        thread(both, consumer).run();
+        member(both, consumer).run();
         other.join();
 
         assertThat(both.lifecycle().failureOrNull()).isNull();
@@ -274,18 +253,15 @@ class SourceGroupMemberTest {
 
     @Test
     void shouldNotEndWellWhenItLosesWhatItHasNotCommitted() {
+        pollAssigns(FIRST, 5);
         consumer.schedulePollTask(() -> {
-            consumer.assign(FIRST);
-            consumer.add(FIRST, 5);
-        });
-        consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
+            acknowledgeAll(FIRST);
             rebalancing.set(true);
             mirror.lifecycle().stop();
         });
-        consumer.schedulePollTask(() -> thread.onPartitionsLost(List.of(FIRST)));
+        consumer.schedulePollTask(() -> member.onPartitionsLost(List.of(FIRST)));
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.lifecycle().failureOrNull()).hasMessageContaining("Lost [orders-0]");
         assertThat(committed).isEmpty();
@@ -293,10 +269,7 @@ class SourceGroupMemberTest {
 
     @Test
     void shouldStopTheMirrorAndCommitNothingPastARecordThatFails() {
-        consumer.schedulePollTask(() -> {
-            consumer.assign(FIRST);
-            consumer.add(FIRST, 5);
-        });
+        pollAssigns(FIRST, 5);
         consumer.schedulePollTask(() -> {
             List<Callback> callbacks = sent.get(FIRST);
             acknowledge(callbacks.get(0));
@@ -306,7 +279,7 @@ class SourceGroupMemberTest {
             acknowledge(callbacks.get(4));
         });
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.isRunning()).isFalse();
         assertThat(committed.get(FIRST).offset()).isEqualTo(2);
@@ -314,15 +287,12 @@ class SourceGroupMemberTest {
 
     @Test
     void shouldNotWaitForARecordThatSendRefuses() {
-        consumer.schedulePollTask(() -> {
-            consumer.assign(FIRST);
-            consumer.add(FIRST, 1);
-        });
+        pollAssigns(FIRST, 1);
         MirrorObserver.Sender refusing = (record, callback) -> {
             throw new KafkaException("closed");
         };
 
-        thread(mirror, consumer, ensured::add, refusing).run();
+        member(mirror, consumer, ensured::add, refusing).run();
 
         assertThat(mirror.isRunning()).isFalse();
         assertThat(consumer.closed()).isTrue();
@@ -350,7 +320,7 @@ class SourceGroupMemberTest {
             target.start();
         });
 
-        thread.run();
+        member.run();
         Map<TopicPartition, OffsetAndMetadata> inTheEnd = Map.copyOf(committed);
         target.interrupt();
         target.join();
@@ -384,25 +354,22 @@ class SourceGroupMemberTest {
         });
         consumer.schedulePollTask(() -> {
             assertThat(consumer.paused()).isEmpty();
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
+            acknowledgeAll(FIRST);
             mirror.lifecycle().stop();
         });
-        SourceGroupMember thread = thread(mirror, consumer, ensured::add, sender);
+        SourceGroupMember member = member(mirror, consumer, ensured::add, sender);
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(sent.get(FIRST)).hasSize(5);
         assertThat(committed.get(FIRST).offset()).isEqualTo(5);
-        assertThat(thread.totals().inFlight()).isZero();
+        assertThat(member.totals().inFlight()).isZero();
     }
 
     @Test
     void shouldCountTheRecordThatSendRefusesAsNotAcknowledged() {
-        consumer.schedulePollTask(() -> {
-            consumer.assign(FIRST);
-            consumer.add(FIRST, 3);
-        });
+        pollAssigns(FIRST, 3);
         MirrorObserver.Sender refusing = (record, callback) -> {
             if (record.partition() == 0 && sent.containsKey(FIRST)) {
                 throw new KafkaException("closed");
@@ -410,12 +377,12 @@ class SourceGroupMemberTest {
             send(record, callback);
             acknowledge(callback);
         };
-        SourceGroupMember thread = thread(mirror, consumer, ensured::add, refusing);
+        SourceGroupMember member = member(mirror, consumer, ensured::add, refusing);
 
-        thread.run();
+        member.run();
 
-        assertThat(thread.totals().acked()).isEqualTo(1);
-        assertThat(thread.totals().inFlight()).isEqualTo(1);
+        assertThat(member.totals().acked()).isEqualTo(1);
+        assertThat(member.totals().inFlight()).isEqualTo(1);
         assertThat(committed.get(FIRST).offset()).isEqualTo(1);
     }
 
@@ -427,17 +394,17 @@ class SourceGroupMemberTest {
             consumer.add(DELETED, 2);
         });
         consumer.schedulePollTask(() -> {
-            sent.values().forEach(callbacks -> callbacks.forEach(SourceGroupMemberTest::acknowledge));
+            acknowledgeAll();
             consumer.delete(DELETED.topic());
             mirror.lifecycle().stop();
         });
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed).containsOnlyKeys(FIRST);
         assertThat(committed.get(FIRST).offset()).isEqualTo(3);
-        assertThat(thread.totals().inFlight()).isZero();
+        assertThat(member.totals().inFlight()).isZero();
     }
 
     @Test
@@ -451,20 +418,20 @@ class SourceGroupMemberTest {
         consumer.schedulePollTask(() -> {
             consumer.delete(DELETED.topic());
             consumer.rebalance(List.of(FIRST));
-            inFlight.add(thread.totals().inFlight());
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
+            inFlight.add(member.totals().inFlight());
+            acknowledgeAll(FIRST);
             acknowledge(sent.get(DELETED).get(0));
             sent.get(DELETED).get(1).onCompletion(null, new RecordTooLargeException("too large"));
         });
         consumer.schedulePollTask(() -> {
-            inFlight.add(thread.totals().inFlight());
+            inFlight.add(member.totals().inFlight());
             mirror.lifecycle().stop();
         });
 
-        thread.run();
+        member.run();
 
         assertThat(inFlight).containsExactly(5L, 0L);
-        assertThat(thread.totals().acked()).isEqualTo(4);
+        assertThat(member.totals().acked()).isEqualTo(4);
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed).containsOnlyKeys(FIRST);
     }
@@ -477,12 +444,9 @@ class SourceGroupMemberTest {
             consumer.assign(DELETED, FIRST);
             consumer.add(FIRST, 3);
         });
-        consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
-            mirror.lifecycle().stop();
-        });
+        pollStopsAfterAllIsAcknowledged();
 
-        thread(mirror, consumer, ensure, this::send).run();
+        member(mirror, consumer, ensure, this::send).run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(3);
@@ -510,12 +474,9 @@ class SourceGroupMemberTest {
             assertThat(sent).isEmpty();
             target.prepareWanted();
         });
-        consumer.schedulePollTask(() -> {
-            sent.get(DELETED).forEach(SourceGroupMemberTest::acknowledge);
-            mirror.lifecycle().stop();
-        });
+        pollStopsAfterAllIsAcknowledged();
 
-        thread(mirror, consumer, ensure, this::send).run();
+        member(mirror, consumer, ensure, this::send).run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(sentBefore).containsExactly(0);
@@ -524,30 +485,24 @@ class SourceGroupMemberTest {
 
     @Test
     void shouldCountNothingInFlightOfAPartitionThatItHasLostWhenItEnds() {
+        pollAssigns(FIRST, 5);
         consumer.schedulePollTask(() -> {
-            consumer.assign(FIRST);
-            consumer.add(FIRST, 5);
-        });
-        consumer.schedulePollTask(() -> {
-            thread.onPartitionsLost(List.of(FIRST));
+            member.onPartitionsLost(List.of(FIRST));
             acknowledge(sent.get(FIRST).get(0));
         });
         consumer.schedulePollTask(mirror.lifecycle()::stop);
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
-        assertThat(thread.totals().acked()).isEqualTo(1);
-        assertThat(thread.totals().inFlight()).isZero();
+        assertThat(member.totals().acked()).isEqualTo(1);
+        assertThat(member.totals().inFlight()).isZero();
         assertThat(committed).isEmpty();
     }
 
     @Test
     void shouldEndWellWhenTheSourceIsDownAndAllIsCommitted() {
-        consumer.schedulePollTask(() -> {
-            consumer.assign(FIRST);
-            consumer.add(FIRST, 5);
-        });
+        pollAssigns(FIRST, 5);
         consumer.schedulePollTask(() -> sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge));
         consumer.onCommit(
                 () -> { // After the commit in the background.
@@ -555,7 +510,7 @@ class SourceGroupMemberTest {
                     mirror.lifecycle().stop();
                 });
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(5);
@@ -563,29 +518,23 @@ class SourceGroupMemberTest {
 
     @Test
     void shouldEndWellWhenItLosesWhatItHasCommitted() {
-        consumer.schedulePollTask(() -> {
-            consumer.assign(FIRST);
-            consumer.add(FIRST, 5);
-        });
+        pollAssigns(FIRST, 5);
         consumer.schedulePollTask(() -> sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge));
         consumer.onCommit(() -> {
             mirror.lifecycle().stop();
-            thread.onPartitionsLost(List.of(FIRST));
+            member.onPartitionsLost(List.of(FIRST));
         });
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
     void shouldNeedNoPositionOfAPartitionThatItGetsWhileItStops() {
+        pollAssigns(FIRST, 5);
         consumer.schedulePollTask(() -> {
-            consumer.assign(FIRST);
-            consumer.add(FIRST, 5);
-        });
-        consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
+            acknowledgeAll(FIRST);
             rebalancing.set(true);
             mirror.lifecycle().stop();
         });
@@ -594,7 +543,7 @@ class SourceGroupMemberTest {
             consumer.setPollException(new NoOffsetForPartitionException(SECOND));
         });
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(5);
@@ -602,12 +551,9 @@ class SourceGroupMemberTest {
 
     @Test
     void shouldGoOnWhereTheLogWasTruncatedAndCommitThat() {
+        pollAssigns(FIRST, 5);
         consumer.schedulePollTask(() -> {
-            consumer.assign(FIRST);
-            consumer.add(FIRST, 5);
-        });
-        consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
+            acknowledgeAll(FIRST);
             consumer.setPollException(new LogTruncationException(
                     "truncated", Map.of(FIRST, 5L), Map.of(FIRST, new OffsetAndMetadata(3, Optional.of(2), ""))));
         });
@@ -616,7 +562,7 @@ class SourceGroupMemberTest {
             mirror.lifecycle().stop();
         });
 
-        thread.run();
+        member.run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(3);
@@ -632,17 +578,17 @@ class SourceGroupMemberTest {
             consumer.add(SECOND, 2);
         });
         consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
+            acknowledgeAll(FIRST);
             consumer.updateBeginningOffsets(Map.of(FIRST, 8L));
             consumer.setPollException(new OffsetOutOfRangeException(Map.of(FIRST, 2L)));
         });
         consumer.schedulePollTask(() -> {
             assertThat(consumer.paused()).containsExactly(FIRST);
-            sent.get(SECOND).forEach(SourceGroupMemberTest::acknowledge);
+            acknowledgeAll(SECOND);
             mirror.lifecycle().stop();
         });
 
-        thread(mirror, consumer, ensured::add, this::send, strict, "earliest").run();
+        member(mirror, consumer, ensured::add, this::send, strict, "earliest").run();
 
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(2);
@@ -657,15 +603,15 @@ class SourceGroupMemberTest {
                 threads);
     }
 
-    private SourceGroupMember thread(
+    private SourceGroupMember member(
             RunningMirror mirror,
             MockConsumer<byte[], byte[]> consumer,
             Predicate<TopicPartition> ensure,
             MirrorObserver.Sender sender) {
-        return thread(mirror, consumer, ensure, sender, gaps, "earliest");
+        return member(mirror, consumer, ensure, sender, gaps, "earliest");
     }
 
-    private SourceGroupMember thread(
+    private SourceGroupMember member(
             RunningMirror mirror,
             MockConsumer<byte[], byte[]> consumer,
             Predicate<TopicPartition> ensure,
@@ -695,8 +641,8 @@ class SourceGroupMemberTest {
         return new SourceGroupMember(mirror, consumer, positions, target, watch, copier, givenUp);
     }
 
-    private SourceGroupMember thread(RunningMirror mirror, MockConsumer<byte[], byte[]> consumer) {
-        return thread(mirror, consumer, ensured::add, this::send);
+    private SourceGroupMember member(RunningMirror mirror, MockConsumer<byte[], byte[]> consumer) {
+        return member(mirror, consumer, ensured::add, this::send);
     }
 
     /** For which one waits long at 1 KB/s. */
@@ -718,6 +664,30 @@ class SourceGroupMemberTest {
     private void send(ProducerRecord<byte[], byte[]> record, Callback callback) {
         sent.computeIfAbsent(new TopicPartition(record.topic(), record.partition()), partition -> new ArrayList<>())
                 .add(callback);
+    }
+
+    /** At the next poll, the partition is assigned and has so many records. */
+    private void pollAssigns(TopicPartition partition, int records) {
+        consumer.schedulePollTask(() -> {
+            consumer.assign(partition);
+            consumer.add(partition, records);
+        });
+    }
+
+    /** At the next poll, all that was sent is acknowledged and the mirror ends. */
+    private void pollStopsAfterAllIsAcknowledged() {
+        consumer.schedulePollTask(() -> {
+            acknowledgeAll();
+            mirror.lifecycle().stop();
+        });
+    }
+
+    private void acknowledgeAll() {
+        sent.keySet().forEach(this::acknowledgeAll);
+    }
+
+    private void acknowledgeAll(TopicPartition partition) {
+        sent.get(partition).forEach(SourceGroupMemberTest::acknowledge);
     }
 
     private static void acknowledge(Callback callback) {
