@@ -18,4 +18,9 @@ public final class CopiedRecord {
         return new ProducerRecord<>(
                 topic, record.partition(), timestamp, record.key(), record.value(), record.headers());
     }
+
+    /** Returns how many bytes its key and its value have. */
+    public static long size(ConsumerRecord<byte[], byte[]> record) {
+        return (long) Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
+    }
 }

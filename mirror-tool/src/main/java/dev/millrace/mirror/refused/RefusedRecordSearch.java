@@ -18,13 +18,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
@@ -42,8 +37,8 @@ import org.apache.kafka.common.errors.RetriableException;
  * count it.
  *
  * <p><b>Threads:</b> one thread calls {@link #run}, which blocks; the member's thread calls the rest.
- * <p><b>Ordering:</b> what both use is volatile. {@code run} sets {@code sending} and then reads {@code stopped};
- * {@link #stop} sets {@code stopped} before {@link #isSending} reads {@code sending}.
+ * <p><b>Ordering:</b> what both use is volatile, here or in {@link SearchProgress}. {@code run} sets {@code sending}
+ * and then reads {@code stopped}; {@link #stop} sets {@code stopped} before {@link #isSending} reads {@code sending}.
  */
 public final class RefusedRecordSearch implements Runnable {
     private static final int FIRST_GROUP = 64;
@@ -57,8 +52,7 @@ public final class RefusedRecordSearch implements Runnable {
     private final RefusalPolicy policy;
     private volatile boolean stopped;
     private volatile boolean sending;
-    private volatile Progress progress;
-    private volatile Commit commit;
+    private final SearchProgress progress;
     private volatile End end;
 
     // Used by run only.
@@ -120,18 +114,6 @@ public final class RefusedRecordSearch implements Runnable {
         }
     }
 
-    /**
-     * How far the search is: all before the position is written, or left out according to the policy.
-     *
-     * @param numbers producer id, epoch and sequence of the record there
-     * @param written records so far
-     * @param bytes of these
-     */
-    record Progress(OffsetAndMetadata position, ResumePoint numbers, long written, long bytes) {}
-
-    /** The search waits until this progress is committed. */
-    record Commit(Progress progress, CompletableFuture<Void> done) {}
-
     /** How the search ended. */
     enum End {
         /** All is copied, and the position after it is committed. */
@@ -151,8 +133,7 @@ public final class RefusedRecordSearch implements Runnable {
         this.policy = context.refused().policies().of(partition.topic());
         this.leftOut =
                 new RefusedRecordHandler(partition, context.refused(), context.deadLetters(), this::pauseUnlessStopped);
-        this.progress = new Progress(
-                new OffsetAndMetadata(task.start().offset(), task.start().leaderEpoch(), ""), task.numbers(), 0, 0);
+        this.progress = new SearchProgress(task.start(), task.numbers());
     }
 
     // ---- its own thread ----
@@ -200,7 +181,7 @@ public final class RefusedRecordSearch implements Runnable {
                 read = reader.nextOrNull(this::isStopped);
             }
             throwIfStopped();
-            publish(new OffsetAndMetadata(reader.position(), progress.position().leaderEpoch(), ""));
+            progress.moveTo(reader.position());
         } finally {
             reader.end();
         }
@@ -221,9 +202,9 @@ public final class RefusedRecordSearch implements Runnable {
         if (all.size() != task.records()) {
             return false;
         }
-        long from = progress.position().offset();
-        publish(all.subList(0, task.written()), ResumePoint.UNKNOWN);
-        reader.begin(partition, Math.max(from, progress.position().offset()), task.until());
+        long from = progress.now().position().offset();
+        progress.moveOverWritten(all.subList(0, task.written()), ResumePoint.UNKNOWN);
+        reader.begin(partition, Math.max(from, progress.now().position().offset()), task.until());
         return true;
     }
 
@@ -250,7 +231,7 @@ public final class RefusedRecordSearch implements Runnable {
             }
             List<ConsumerRecord<byte[], byte[]>> tried = read.subList(next, groupEnd(read, next));
             SendAttempt attempt = send(tried);
-            publish(tried.subList(0, attempt.acknowledged()), attempt.targetEnd());
+            progress.moveOverWritten(tried.subList(0, attempt.acknowledged()), attempt.targetEnd());
             next += attempt.acknowledged();
             if (attempt.acknowledged() == tried.size()) {
                 group = Math.min(LARGEST_GROUP, group * 2);
@@ -268,17 +249,13 @@ public final class RefusedRecordSearch implements Runnable {
         while (to < read.size()
                 && to - from < group
                 && !known.containsKey(read.get(to).offset())) {
-            bytes += size(read.get(to));
+            bytes += CopiedRecord.size(read.get(to));
             if (to > from && bytes > MAX_GROUP_BYTES) {
                 break;
             }
             to++;
         }
         return to;
-    }
-
-    private static long size(ConsumerRecord<byte[], byte[]> record) {
-        return (long) Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
     }
 
     /** Decides how to go on after a failure; returns false if the sequence is wrong. */
@@ -331,7 +308,7 @@ public final class RefusedRecordSearch implements Runnable {
      * again. Sets the codec, too: uncompressed, a record may be larger than the target takes.
      */
     private boolean tryNumber() {
-        if (mustNumber && context.tryNumber(partition, progress.numbers())) {
+        if (mustNumber && context.tryNumber(partition, progress.now().numbers())) {
             task.codecId().ifPresent(context.open(partition)::compressWith);
             mustNumber = false;
         }
@@ -344,69 +321,20 @@ public final class RefusedRecordSearch implements Runnable {
             return End.PARTITION_STOPPED;
         }
         leftOut.addAndAwait(batch);
-        publish(new OffsetAndMetadata(batch.next(), progress.position().leaderEpoch(), ""));
+        progress.moveTo(batch.next());
         awaitCommit();
         return End.COPIED;
     }
 
     /** Waits until dead letters are written, and moves the position after what was refused. */
     private void settleRefused() {
-        leftOut.settle(record -> publish(after(record)));
+        leftOut.settle(progress::moveOverLeftOut);
     }
 
-    // ---- progress ----
-
-    private static OffsetAndMetadata after(ConsumerRecord<byte[], byte[]> record) {
-        return new OffsetAndMetadata(record.offset() + 1, record.leaderEpoch(), "");
-    }
-
-    private void publish(List<ConsumerRecord<byte[], byte[]>> written, long targetEnd) {
-        if (!written.isEmpty()) {
-            Progress before = progress;
-            OffsetAndMetadata position = after(written.get(written.size() - 1));
-            progress = new Progress(
-                    position,
-                    before.numbers().after(written.size(), position.offset(), targetEnd),
-                    before.written() + written.size(),
-                    before.bytes()
-                            + written.stream()
-                                    .mapToLong(RefusedRecordSearch::size)
-                                    .sum());
-        }
-    }
-
-    /** Moves over records that are not written. */
-    private void publish(OffsetAndMetadata position) {
-        Progress before = progress;
-        ResumePoint numbers = before.numbers();
-        progress = new Progress(
-                position,
-                numbers.after(0, position.offset(), numbers.targetOffset()),
-                before.written(),
-                before.bytes());
-    }
-
+    /** Waits until all so far is committed. */
     private void awaitCommit() {
-        Commit wanted = new Commit(progress, new CompletableFuture<>());
-        commit = wanted;
-        while (!isDone(wanted.done())) {
-            throwIfStopped();
-        }
-        commit = null;
+        progress.awaitCommit(this::throwIfStopped);
         hasHole = false;
-    }
-
-    private static boolean isDone(CompletableFuture<Void> future) {
-        try {
-            future.get(PAUSE_MS, TimeUnit.MILLISECONDS);
-            return true;
-        } catch (TimeoutException e) {
-            return false;
-        } catch (InterruptedException e) {
-            throw new InterruptException(e);
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     private void pause() {
@@ -448,13 +376,8 @@ public final class RefusedRecordSearch implements Runnable {
         return sending;
     }
 
-    Progress progress() {
+    SearchProgress progress() {
         return progress;
-    }
-
-    /** Returns the commit that it waits for, or null. */
-    Commit commitOrNull() {
-        return commit;
     }
 
     /** Returns null as long as the search runs. */

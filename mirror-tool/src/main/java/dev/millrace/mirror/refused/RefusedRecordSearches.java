@@ -3,9 +3,9 @@ package dev.millrace.mirror.refused;
 import dev.millrace.mirror.config.RefusalPolicy;
 import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.progress.SourcePositions;
-import dev.millrace.mirror.refused.RefusedRecordSearch.Commit;
 import dev.millrace.mirror.refused.RefusedRecordSearch.End;
-import dev.millrace.mirror.refused.RefusedRecordSearch.Progress;
+import dev.millrace.mirror.refused.SearchProgress.Commit;
+import dev.millrace.mirror.refused.SearchProgress.Snapshot;
 import dev.millrace.mirror.resume.PartitionStarts;
 import dev.millrace.mirror.status.MirrorObserver;
 import dev.millrace.mirror.status.StallCause;
@@ -152,7 +152,7 @@ public final class RefusedRecordSearches {
     }
 
     private static void count(TopicPartition partition, Running of, ThreadCounters counters, MirrorObserver observer) {
-        Progress progress = of.copy.progress();
+        Snapshot progress = of.copy.progress().now();
         long more = progress.written() - of.counted;
         if (more > 0) {
             counters.addSent(more, progress.bytes() - of.countedBytes);
@@ -165,7 +165,7 @@ public final class RefusedRecordSearches {
     }
 
     private void commit(TopicPartition partition, Running of) {
-        Commit wanted = of.copy.commitOrNull();
+        Commit wanted = of.copy.progress().commitOrNull();
         if (wanted == null || of.committing != null) {
             return;
         }
@@ -180,7 +180,7 @@ public final class RefusedRecordSearches {
         });
     }
 
-    private OffsetAndMetadata position(RefusedRecordSearch copy, Progress progress) {
+    private OffsetAndMetadata position(RefusedRecordSearch copy, Snapshot progress) {
         return metadata.addTo(
                 copy.task().partition(),
                 progress.position(),
@@ -192,7 +192,7 @@ public final class RefusedRecordSearches {
         End end = of.copy.endOrNull();
         if (end == End.COPIED || end == End.NUMBERS_UNKNOWN) {
             owned.remove(partition);
-            Progress progress = of.copy.progress();
+            Snapshot progress = of.copy.progress().now();
             goOn.goOn(
                     partition,
                     of.copy.task().start().movedTo(progress.position()).with(progress.numbers()),
@@ -247,7 +247,7 @@ public final class RefusedRecordSearches {
         Map<TopicPartition, Long> waiting = new HashMap<>();
         owned.forEach((partition, running) -> {
             if (running.copy.endOrNull() == null) {
-                waiting.put(partition, running.copy.progress().position().offset());
+                waiting.put(partition, running.copy.progress().now().position().offset());
             }
         });
         return waiting;
@@ -257,7 +257,8 @@ public final class RefusedRecordSearches {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         of(partitions)
                 .forEach(running -> positions.put(
-                        running.copy.task().partition(), position(running.copy, running.copy.progress())));
+                        running.copy.task().partition(),
+                        position(running.copy, running.copy.progress().now())));
         return positions;
     }
 
