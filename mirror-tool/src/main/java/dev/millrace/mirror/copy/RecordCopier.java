@@ -1,8 +1,6 @@
 package dev.millrace.mirror.copy;
 
 import dev.millrace.mirror.control.TopicControls;
-import dev.millrace.mirror.control.Turn;
-import dev.millrace.mirror.pass.CopiedRecord;
 import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.progress.ConsumerPositions;
 import dev.millrace.mirror.progress.SourcePositions;
@@ -26,14 +24,12 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
-import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 
@@ -61,21 +57,15 @@ public final class RecordCopier implements PartitionCopier {
     private final InFlightMemory memory;
     private final MirrorObserver observer;
     private final TopicControls controls;
-    private final MirrorObserver.Sender sender;
     private final ThreadCounters counters;
+    private final PolledRecordSender sender;
     private final AckedPrefixes prefixes;
     private final SourceLag lag;
     private final PolledRecords unsent = new PolledRecords();
     private final Map<TopicPartition, ForwardedPartition> forwarded = new HashMap<>();
-    /** Partitions that this copier has paused. */
-    private final Set<TopicPartition> paused = new HashSet<>();
-
-    /** Partitions with a gap after which the mirror is not to go on. */
-    private final Set<TopicPartition> stopped = new HashSet<>();
-
+    private final PausedReading reading;
     private final Optional<RefusedRecordSearch.Context> context;
     private final RefusedRecordSearches careful;
-    private boolean isRefused;
 
     /**
      * @param sender of this thread alone
@@ -104,9 +94,10 @@ public final class RecordCopier implements PartitionCopier {
         this.memory = memory;
         this.observer = observer;
         this.controls = mirror.controls();
-        this.sender = sender;
+        this.reading = new PausedReading(consumer, controls);
         long now = System.nanoTime();
         this.counters = new ThreadCounters(now);
+        this.sender = new PolledRecordSender(mirror, sender, counters);
         this.prefixes = new AckedPrefixes(mirror::fail, mirror.commits()::onSource, counters, observer);
         this.lag = new SourceLag(consumer, now);
     }
@@ -114,7 +105,7 @@ public final class RecordCopier implements PartitionCopier {
     @Override
     public void add(Map<TopicPartition, SourcePositions.Start> partitions) {
         positions.seek(partitions);
-        startReading(partitions.keySet()); // one that was stopped after a gap may begin again
+        reading.start(partitions.keySet()); // one that was stopped after a gap may begin again
         partitions.forEach((partition, start) -> {
             addPrefix(partition, start, careful.areFor(partition.topic()));
             forwarded.put(
@@ -123,27 +114,10 @@ public final class RecordCopier implements PartitionCopier {
         });
     }
 
-    /** Leaves partitions of paused topics unread until {@link #pauseWhatWaits} resumes them. */
-    private void startReading(Collection<TopicPartition> partitions) {
-        Set<TopicPartition> held = held(partitions);
-        Set<TopicPartition> read = new HashSet<>(partitions);
-        read.removeAll(held);
-        consumer.resume(read);
-        consumer.pause(held);
-        paused.removeAll(read);
-        paused.addAll(held);
-    }
-
-    private Set<TopicPartition> held(Collection<TopicPartition> partitions) {
-        return partitions.stream()
-                .filter(partition -> controls.of(partition.topic()).isPaused())
-                .collect(Collectors.toSet());
-    }
-
     @Override
     public void onOutOfRange(OffsetOutOfRangeException thrown) {
         ConsumerPositions.Recovery recovery = positions.recover(thrown);
-        stopped.addAll(recovery.stopped());
+        reading.stopAfterGap(recovery.stopped());
         recovery.moved().forEach((partition, to) -> {
             if (!careful.has(partition)) { // otherwise it is moved when it goes on
                 // An empty page moves the position as soon as all before it is acknowledged.
@@ -161,7 +135,7 @@ public final class RecordCopier implements PartitionCopier {
         // position. A consumer interceptor may have removed the next positions.
         Set<TopicPartition> partitions = new HashSet<>(polled.nextOffsets().keySet());
         partitions.addAll(polled.partitions());
-        partitions.removeAll(stopped);
+        partitions.removeIf(reading::isStopped);
         partitions.removeAll(careful.partitions());
         for (TopicPartition partition : partitions) {
             List<ConsumerRecord<byte[], byte[]>> records = polled.records(partition);
@@ -171,8 +145,8 @@ public final class RecordCopier implements PartitionCopier {
                 unsent.add(partition, page, records);
             }
         }
-        boolean isAnyPaused = !controls.state().pauses().isEmpty();
-        if (!unsent.isEmpty() || !paused.isEmpty() || isAnyPaused) {
+        boolean isAnyTopicPaused = !controls.state().pauses().isEmpty();
+        if (!unsent.isEmpty() || reading.hasPaused() || isAnyTopicPaused) {
             sendUnsent();
             pauseWhatWaits();
         }
@@ -180,10 +154,10 @@ public final class RecordCopier implements PartitionCopier {
 
     /** One refusal ends the round, because the next record would be refused as well, after as long a time. */
     private void sendUnsent() {
-        isRefused = false;
+        sender.beginRound();
         for (TopicPartition partition : unsent.partitions()) {
             sendUnsent(partition);
-            if (isRefused) {
+            if (sender.isRefused()) {
                 unsent.moveToEnd(partition);
                 return;
             }
@@ -191,8 +165,10 @@ public final class RecordCopier implements PartitionCopier {
     }
 
     private void sendUnsent(TopicPartition partition) {
+        ForwardedPartition of = forwarded.get(partition);
+        AckedPrefix prefix = prefixes.get(partition);
         PolledRecords.Polled polled = unsent.firstOrNull(partition);
-        while (polled != null && mayWrite(partition) && send(partition, polled)) {
+        while (polled != null && mayWrite(partition) && sender.send(partition, polled, of, prefix)) {
             unsent.removeFirst(partition);
             polled = unsent.firstOrNull(partition);
         }
@@ -210,65 +186,10 @@ public final class RecordCopier implements PartitionCopier {
                 || forwarded.get(partition).tryNumber(context.orElseThrow(), () -> prefixes.isSettled(partition));
     }
 
-    /** Returns whether all was sent; stops where there is no more room. */
-    private boolean send(TopicPartition partition, PolledRecords.Polled polled) {
-        ForwardedPartition of = forwarded.get(partition);
-        Turn turn = of.turn();
-        boolean isThrottled = turn.isThrottled();
-        long bytes = 0;
-        int sent = 0;
-        long room = of.share().room(prefixes.get(partition).outstandingBytes());
-        String to = mirror.names().onTarget(partition.topic());
-        try {
-            ConsumerRecord<byte[], byte[]> record = polled.nextOrNull();
-            while (record != null
-                    && bytes < room
-                    && mirror.isRunning()
-                    && prefixes.get(partition).goBackCauseOrNull() == null) {
-                int size = Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
-                bytes += size;
-                sent++; // also if send throws
-                if ((isThrottled && !turn.tryPass(size)) || !send(record, to, polled.page())) {
-                    bytes -= size;
-                    sent--;
-                    return false;
-                }
-                polled.onSent();
-                record = polled.nextOrNull();
-            }
-            return record == null;
-        } finally {
-            counters.addSent(sent, bytes);
-            polled.page().onSent(bytes, polled.timestamp());
-        }
-    }
-
-    /** Returns false if the producer has refused the record for now. */
-    private boolean send(ConsumerRecord<byte[], byte[]> record, String to, AckedPrefix.Page page) {
-        Callback callback = page.add(record.offset());
-        try {
-            sender.send(CopiedRecord.of(record, to), callback);
-        } catch (RuntimeException | Error e) {
-            throw page.onRefused(e);
-        }
-        isRefused = page.takeBackIfRefused();
-        return !isRefused;
-    }
-
     /** After a refusal no partition is read any more: there is no memory to send its records. */
     private void pauseWhatWaits() {
-        Set<TopicPartition> waiting = new HashSet<>(isRefused ? consumer.assignment() : unsent.partitions());
-        waiting.addAll(held(prefixes.partitions()));
-        Set<TopicPartition> resumed = new HashSet<>(paused);
-        resumed.removeAll(waiting);
-        resumed.retainAll(consumer.assignment());
-        resumed.retainAll(prefixes.partitions()); // the member may have others, which begin later
-        resumed.removeAll(stopped);
-        resumed.removeAll(careful.partitions());
-        consumer.resume(resumed);
-        consumer.pause(waiting);
-        paused.clear();
-        paused.addAll(waiting);
+        Collection<TopicPartition> waiting = sender.isRefused() ? consumer.assignment() : unsent.partitions();
+        reading.pauseOnly(waiting, prefixes.partitions(), careful.partitions());
     }
 
     /** Stops partitions of which the target has refused a record, once everything sent of them has its outcome. */
@@ -286,7 +207,7 @@ public final class RecordCopier implements PartitionCopier {
             long until = prefix.sentUntil();
             unsent.remove(List.of(partition));
             prefixes.forget(partition);
-            consumer.pause(List.of(partition));
+            reading.pause(partition);
             if (RefusedRecordReport.isRefusal(prefix.goBackCauseOrNull())) {
                 mirror.copiedOffsets().suspend(partition);
                 careful.add(new RefusedRecordSearch.Task(partition, start, until, at, 0, 0, OptionalInt.empty(), null));
@@ -301,7 +222,7 @@ public final class RecordCopier implements PartitionCopier {
             return;
         }
         consumer.seek(partition, new OffsetAndMetadata(from.offset(), from.leaderEpoch(), ""));
-        startReading(List.of(partition));
+        reading.start(List.of(partition));
         forwarded.get(partition).beginAgain(from, areKnown ? known : null);
         addPrefix(partition, from, true);
     }
@@ -377,7 +298,7 @@ public final class RecordCopier implements PartitionCopier {
     }
 
     private StallCause stallOrNull(TopicPartition partition) {
-        if (stopped.contains(partition)) {
+        if (reading.isStopped(partition)) {
             return StallCause.STOPPED;
         }
         if (!isWaitingForTarget(partition)) {
@@ -386,7 +307,7 @@ public final class RecordCopier implements PartitionCopier {
         if (!target.isReady(partition)) {
             return StallCause.TARGET_NOT_READY;
         }
-        return isRefused ? StallCause.BUFFER_FULL : StallCause.IN_FLIGHT_FULL;
+        return sender.isRefused() ? StallCause.BUFFER_FULL : StallCause.IN_FLIGHT_FULL;
     }
 
     @Override
@@ -433,7 +354,7 @@ public final class RecordCopier implements PartitionCopier {
         });
         careful.remove(partitions);
         prefixes.giveUp(partitions);
-        stopped.removeAll(partitions);
+        reading.forget(partitions);
     }
 
     @Override

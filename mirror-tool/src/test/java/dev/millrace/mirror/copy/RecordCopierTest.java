@@ -31,6 +31,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
 import org.junit.jupiter.api.AfterEach;
@@ -59,6 +60,7 @@ class RecordCopierTest {
     private final List<String> sent = new ArrayList<>();
 
     private final List<Callback> unacknowledged = new ArrayList<>();
+    private boolean isFull;
     private final RecordCopier copier = new RecordCopier(
             mirror,
             consumer,
@@ -67,6 +69,10 @@ class RecordCopierTest {
             new InFlightMemory(2 * DIVIDED),
             mirror.observer(),
             (record, callback) -> {
+                if (isFull) {
+                    callback.onCompletion(null, new TimeoutException());
+                    return;
+                }
                 sent.add(record.partition() + ":" + record.timestamp());
                 unacknowledged.add(callback);
             },
@@ -109,6 +115,20 @@ class RecordCopierTest {
         copier.forward(ConsumerRecords.empty());
 
         assertThat(sent).containsExactly("0:0", "0:1", "1:0", "0:2");
+        assertThat(consumer.paused()).isEmpty();
+    }
+
+    @Test
+    void shouldReadNothingWhileTheProducerRefusesRecords() {
+        isFull = true;
+        forward(TP, 0, 1, 10);
+        assertThat(sent).isEmpty();
+        assertThat(consumer.paused()).containsExactlyInAnyOrder(TP, OTHER);
+
+        isFull = false;
+        copier.forward(ConsumerRecords.empty());
+
+        assertThat(sent).containsExactly("0:0");
         assertThat(consumer.paused()).isEmpty();
     }
 
