@@ -189,7 +189,7 @@ final class RawSender extends RawProducer {
         }
 
         @Override
-        public void numberFrom(RawProducerId id, int sequence) {
+        public void sequenceFrom(RawProducerId id, int sequence) {
             if (!idempotent) {
                 throw new IllegalStateException("Batches for " + queue.partition() + " have no sequences: "
                         + ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG + " is off");
@@ -198,7 +198,7 @@ final class RawSender extends RawProducer {
                 throw new IllegalStateException(
                         "Batches for " + queue.partition() + " belong to transactions, which" + " number them");
             }
-            queue.numberFrom(new SequenceStart(id.id(), id.epoch(), sequence));
+            queue.sequenceFrom(new SequenceStart(id.id(), id.epoch(), sequence));
         }
 
         @Override

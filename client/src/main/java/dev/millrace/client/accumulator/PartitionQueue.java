@@ -265,7 +265,7 @@ public final class PartitionQueue {
      *
      * @throws IllegalStateException batches wait here
      */
-    public void numberFrom(SequenceStart start) {
+    public void sequenceFrom(SequenceStart start) {
         if (hasRecords()) {
             throw new IllegalStateException(
                     "Records of " + partition + " wait to be sent; their sequences cannot be set to " + start);
@@ -356,7 +356,7 @@ public final class PartitionQueue {
 
     // ---- I/O thread ----
 
-    /** Returns what {@link #numberFrom} set last, or null. */
+    /** Returns what {@link #sequenceFrom} set last, or null. */
     public SequenceStart sequenceStart() {
         return sequenceStart;
     }

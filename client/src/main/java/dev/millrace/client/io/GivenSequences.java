@@ -4,7 +4,7 @@ import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.SequenceStart;
 
 /**
- * The sequences of one partition, if the application sets them ({@link PartitionQueue#numberFrom}). They are never
+ * The sequences of one partition, if the application sets them ({@link PartitionQueue#sequenceFrom}). They are never
  * changed here: after a failed batch, all later ones fail until the application sets where to continue. So the sequence
  * of each record depends on the application alone, and a broker takes each at most once, whichever producer sends it.
  *

@@ -84,7 +84,7 @@ public interface RawPartition {
      * @throws IllegalStateException the producer is not idempotent, or has a {@code transactional.id}, or records of
      *     the partition wait to be sent; call it when the results of all records are known
      */
-    void numberFrom(RawProducerId id, int sequence);
+    void sequenceFrom(RawProducerId id, int sequence);
 
     /**
      * Withdraws the partition's records: those not in flight fail at once; those in flight are acknowledged or fail,

@@ -22,8 +22,8 @@ class GivenSequencesTest {
     private final ScriptedIo io = ScriptedIo.idempotent(1);
 
     @Test
-    void shouldGiveTheNextBatchTheNumbersThatWereSet() {
-        queue().numberFrom(new SequenceStart(77, (short) 3, 500));
+    void shouldGiveTheNextBatchTheSequencesThatWereSet() {
+        queue().sequenceFrom(new SequenceStart(77, (short) 3, 500));
         send(2);
 
         assertThat(sent()).containsExactly("77:3:500"); // alone, until the leader accepts it
@@ -33,7 +33,7 @@ class GivenSequencesTest {
 
     @Test
     void shouldWrapAfterTheLastSequence() {
-        queue().numberFrom(new SequenceStart(77, (short) 3, Integer.MAX_VALUE));
+        queue().sequenceFrom(new SequenceStart(77, (short) 3, Integer.MAX_VALUE));
         send(2);
         acceptAll();
 
@@ -41,12 +41,12 @@ class GivenSequencesTest {
     }
 
     @Test
-    void shouldGoOnWithTheNumbersSetLast() {
-        queue().numberFrom(new SequenceStart(77, (short) 3, 500));
+    void shouldGoOnWithTheSequencesSetLast() {
+        queue().sequenceFrom(new SequenceStart(77, (short) 3, 500));
         send(1);
         acceptAll();
 
-        queue().numberFrom(new SequenceStart(77, (short) 4, 0));
+        queue().sequenceFrom(new SequenceStart(77, (short) 4, 0));
         send(1);
 
         assertThat(sent()).containsExactly("77:4:0");
@@ -59,8 +59,8 @@ class GivenSequencesTest {
                 UnknownProducerIdException.class,
                 InvalidProducerEpochException.class
             })
-    void shouldFailABatchWhoseNumbersAreRefusedAndAllAfterIt(Class<? extends ApiException> refusal) throws Exception {
-        queue().numberFrom(new SequenceStart(77, (short) 3, 500));
+    void shouldFailABatchWhoseSequencesAreRefusedAndAllAfterIt(Class<? extends ApiException> refusal) throws Exception {
+        queue().sequenceFrom(new SequenceStart(77, (short) 3, 500));
         send(1);
         acceptAll();
         List<RecordFuture> futures = send(3); // all in flight
@@ -78,13 +78,13 @@ class GivenSequencesTest {
     }
 
     @Test
-    void shouldGoOnAfterAFailureOnceNumbersAreSetAgain() {
-        queue().numberFrom(new SequenceStart(77, (short) 3, 500));
+    void shouldGoOnAfterAFailureOnceSequencesAreSetAgain() {
+        queue().sequenceFrom(new SequenceStart(77, (short) 3, 500));
         send(1);
         io.brokers.pending().get(0).refuse(new OutOfOrderSequenceException("on purpose"));
         io.passBackoff();
 
-        queue().numberFrom(new SequenceStart(77, (short) 3, 500)); // the same again
+        queue().sequenceFrom(new SequenceStart(77, (short) 3, 500)); // the same again
         send(1);
 
         assertThat(sent()).containsExactly("77:3:500");
@@ -92,7 +92,7 @@ class GivenSequencesTest {
 
     @Test
     void shouldSendABatchAgainUnchangedWhenItsAnswerIsLost() {
-        queue().numberFrom(new SequenceStart(77, (short) 3, 500));
+        queue().sequenceFrom(new SequenceStart(77, (short) 3, 500));
         send(1);
         io.brokers.pending().get(0).refuse(new NetworkException("lost"));
         io.passBackoff();
@@ -101,13 +101,13 @@ class GivenSequencesTest {
     }
 
     @Test
-    void shouldSendNothingWithNewNumbersWhileABatchWithTheOldOnesMayStillArrive() {
-        queue().numberFrom(new SequenceStart(77, (short) 3, 500));
+    void shouldSendNothingWithNewSequencesWhileABatchWithTheOldOnesMayStillArrive() {
+        queue().sequenceFrom(new SequenceStart(77, (short) 3, 500));
         List<RecordFuture> expired = send(1);
         io.passTime(ScriptedIo.DELIVERY_TIMEOUT_MS + 1);
         assertThat(expired).allMatch(RecordFuture::isDone);
 
-        queue().numberFrom(new SequenceStart(77, (short) 4, 0));
+        queue().sequenceFrom(new SequenceStart(77, (short) 4, 0));
         send(1);
         assertThat(sent()).as("in flight").containsExactly("77:3:500");
         acceptAll();
@@ -117,7 +117,7 @@ class GivenSequencesTest {
 
     @Test
     void shouldFailWhatFollowsABatchThatExpiredUnsent() {
-        queue().numberFrom(new SequenceStart(77, (short) 3, 500));
+        queue().sequenceFrom(new SequenceStart(77, (short) 3, 500));
         send(1);
         acceptAll();
         io.brokers.reachable = false;
@@ -134,11 +134,11 @@ class GivenSequencesTest {
     }
 
     @Test
-    void shouldNotSetNumbersOfABatchThatWaits() {
+    void shouldNotSetSequencesOfABatchThatWaits() {
         io.brokers.reachable = false;
         send(1);
 
-        assertThatThrownBy(() -> queue().numberFrom(new SequenceStart(77, (short) 3, 500)))
+        assertThatThrownBy(() -> queue().sequenceFrom(new SequenceStart(77, (short) 3, 500)))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("t-0");
     }

@@ -236,7 +236,7 @@ final class AckedPrefix {
                 return;
             }
             boolean goesBackFor =
-                    goesBack && (RefusedRecordReport.isRefusal(exception) || ExactResume.isOfNumbers(exception));
+                    goesBack && (RefusedRecordReport.isRefusal(exception) || ExactResume.isWrongSequence(exception));
             if (goesBackFor && goBackCause == null) {
                 goBackCause = exception;
             }

@@ -73,7 +73,7 @@ record AssignedCopy(
                 Optional.empty(),
                 start.topicId(),
                 false,
-                copy.ackedNumbers(),
+                copy.ackedResumePoint(),
                 start.isRestored());
     }
 

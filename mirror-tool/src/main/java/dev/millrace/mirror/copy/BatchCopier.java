@@ -161,9 +161,9 @@ public final class BatchCopier implements PartitionCopier {
         starts.advance(this::mayStart);
     }
 
-    private void begin(TopicPartition partition, SourcePositions.Start start, Optional<ResumePoint> numbers) {
+    private void begin(TopicPartition partition, SourcePositions.Start start, Optional<ResumePoint> resumePoint) {
         PartitionCopy copy = new PartitionCopy(
-                partition, start.offset(), numbers, checksCrc, searches.areFor(partition.topic()), target);
+                partition, start.offset(), resumePoint, checksCrc, searches.areFor(partition.topic()), target);
         copy.tell(mirror.copiedOffsets().begin(partition, start.topicId(), start.offset()));
         InFlightMemory.Share share = memory.new Share();
         Turn turn = controls.of(partition.topic()).newTurn();
@@ -187,12 +187,12 @@ public final class BatchCopier implements PartitionCopier {
     }
 
     /** Goes on after a search for refused records, which can write nothing any more. */
-    private void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint numbers, boolean areKnown) {
+    private void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint resumePoint, boolean areKnown) {
         if (!mirror.isRunning() || searches.isEnding(partition)) {
             return;
         }
         if (areKnown) {
-            begin(partition, from, Optional.of(numbers));
+            begin(partition, from, Optional.of(resumePoint));
         } else {
             starts.add(Map.of(partition, from));
         }
@@ -256,7 +256,7 @@ public final class BatchCopier implements PartitionCopier {
             observer.onAcknowledged(next.partition(), next.copy().ackedOrNull().offset());
         }
         Throwable failure = next.copy().failureOrNull();
-        if (failure != null && resume.isPresent() && ExactResume.isOfNumbers(failure)) {
+        if (failure != null && resume.isPresent() && ExactResume.isWrongSequence(failure)) {
             startAgain(next, failure);
         } else if (failure != null
                 && searches.areFor(next.partition().topic())
@@ -382,14 +382,14 @@ public final class BatchCopier implements PartitionCopier {
         Map<TopicPartition, OffsetAndMetadata> positions = searches.positions(partitions);
         for (AssignedCopy next : copies.of(partitions)) {
             next.copy()
-                    .takeAcked((acked, numbers) -> positions.put(
+                    .takeAcked((acked, resumePoint) -> positions.put(
                             next.partition(),
                             mirror.commits()
                                     .onSource(
                                             next.partition(),
                                             acked,
                                             next.start().topicId(),
-                                            numbers)));
+                                            resumePoint)));
         }
         return positions;
     }

@@ -21,9 +21,9 @@ final class ForwardedPartition {
     private Turn turn;
     private SourcePositions.Start start;
     /** Producer id, epoch and sequence of the first record sent since the prefix was added; null if not set yet. */
-    private ResumePoint numbers;
+    private ResumePoint resumePoint;
     /** Producer id, epoch and sequence to set before the next record is sent; null if it gets new ones then. */
-    private ResumePoint nextNumbers;
+    private ResumePoint nextResumePoint;
 
     /** @param share of the memory for what is in flight */
     ForwardedPartition(
@@ -55,20 +55,22 @@ final class ForwardedPartition {
      *
      * @param isSettled whether nothing is in flight that has other sequences
      */
-    boolean tryNumber(RefusedRecordSearch.Context context, BooleanSupplier isSettled) {
-        if (numbers != null) {
+    boolean trySetSequence(RefusedRecordSearch.Context context, BooleanSupplier isSettled) {
+        if (resumePoint != null) {
             return true;
         }
-        if (nextNumbers == null) {
-            nextNumbers = context.newNumbers()
+        if (nextResumePoint == null) {
+            nextResumePoint = context.newEpochs()
                     .next(partition, start.offset(), ResumePoint.UNKNOWN)
                     .orElse(null);
         }
-        if (nextNumbers == null || !isSettled.getAsBoolean() || !context.tryNumber(partition, nextNumbers)) {
+        if (nextResumePoint == null
+                || !isSettled.getAsBoolean()
+                || !context.trySetSequence(partition, nextResumePoint)) {
             return false;
         }
-        numbers = nextNumbers;
-        nextNumbers = null;
+        resumePoint = nextResumePoint;
+        nextResumePoint = null;
         return true;
     }
 
@@ -81,8 +83,8 @@ final class ForwardedPartition {
      * @return producer id, epoch and sequence of that record
      */
     ResumePoint end(long acked, long offset) {
-        ResumePoint after = numbers.after(acked, offset, ResumePoint.UNKNOWN);
-        numbers = null;
+        ResumePoint after = resumePoint.after(acked, offset, ResumePoint.UNKNOWN);
+        resumePoint = null;
         share.update(0);
         turn = gate.newTurn();
         return after;
@@ -91,6 +93,6 @@ final class ForwardedPartition {
     /** @param known producer id, epoch and sequence of the first record; null if it gets new ones */
     void beginAgain(SourcePositions.Start from, ResumePoint known) {
         start = from;
-        nextNumbers = known;
+        nextResumePoint = known;
     }
 }

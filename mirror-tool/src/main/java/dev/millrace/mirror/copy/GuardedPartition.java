@@ -47,8 +47,8 @@ public abstract class GuardedPartition implements RawPartition {
     }
 
     @Override
-    public final void numberFrom(RawProducerId id, int sequence) {
-        raw.numberFrom(id, sequence);
+    public final void sequenceFrom(RawProducerId id, int sequence) {
+        raw.sequenceFrom(id, sequence);
     }
 
     @Override

@@ -48,7 +48,7 @@ public final class PartitionCopy {
 
     private final TopicPartition partition;
     private final long start;
-    private final Optional<ResumePoint> numbers;
+    private final Optional<ResumePoint> resumePoint;
     private final CopyTarget target;
     private final boolean checksCrc;
     private final boolean goesBack;
@@ -77,20 +77,20 @@ public final class PartitionCopy {
 
     /**
      * @param position the source offset from which on it is copied
-     * @param numbers producer id, epoch and sequence of the record there; empty if the producer assigns sequences
+     * @param resumePoint producer id, epoch and sequence of the record there; empty if the producer assigns sequences
      *     itself
-     * @param goesBack whether a {@link RefusedRecordSearch} copies again what is refused; needs {@code numbers}, and
+     * @param goesBack whether a {@link RefusedRecordSearch} copies again what is refused; needs {@code resumePoint}, and
      *     corrupt batches must be detected here
      */
     PartitionCopy(
             TopicPartition partition,
             long position,
-            Optional<ResumePoint> numbers,
+            Optional<ResumePoint> resumePoint,
             boolean checksCrc,
             boolean goesBack,
             CopyTarget target) {
-        this.numbers = numbers;
-        this.acked = new AckedBatches(numbers.map(ResumePoint::targetOffset).orElse(ResumePoint.UNKNOWN));
+        this.resumePoint = resumePoint;
+        this.acked = new AckedBatches(resumePoint.map(ResumePoint::targetOffset).orElse(ResumePoint.UNKNOWN));
         this.goesBack = goesBack;
         this.partition = partition;
         this.start = position;
@@ -118,8 +118,8 @@ public final class PartitionCopy {
                 if (stopped) {
                     return false;
                 }
-                numbers.ifPresent(first -> opened.raw()
-                        .numberFrom(new RawProducerId(first.producerId(), first.epoch()), first.nextSequence()));
+                resumePoint.ifPresent(first -> opened.raw()
+                        .sequenceFrom(new RawProducerId(first.producerId(), first.epoch()), first.nextSequence()));
                 open = new CopyTarget.OpenTarget(new PatientPartition(opened.raw(), () -> stopped), opened.decision());
             } finally {
                 copying = false;
@@ -379,7 +379,7 @@ public final class PartitionCopy {
                     partition,
                     start,
                     hasFailed ? acked.failedNextOffset() : refused.next,
-                    ackedNumbers().orElseThrow().after(0, from, acked.targetEnd()),
+                    ackedResumePoint().orElseThrow().after(0, from, acked.targetEnd()),
                     // If the last records of a batch were not noted yet, more may be there; then the target is asked.
                     hasFailed ? Math.min(acked.writtenOfFailed(), acked.failedRecords()) : 0,
                     hasFailed ? acked.failedRecords() : 0,
@@ -398,9 +398,9 @@ public final class PartitionCopy {
     }
 
     /** Returns the producer id, epoch and sequence for {@link #ackedOrNull}, or for the start while that is null. */
-    Optional<ResumePoint> ackedNumbers() {
+    Optional<ResumePoint> ackedResumePoint() {
         synchronized (acked) {
-            return numbers.map(first -> first.after(acked.acked(), ackedPosition(), acked.targetEnd()));
+            return resumePoint.map(first -> first.after(acked.acked(), ackedPosition(), acked.targetEnd()));
         }
     }
 
@@ -413,7 +413,7 @@ public final class PartitionCopy {
     void takeAcked(BiConsumer<OffsetAndMetadata, Optional<ResumePoint>> use) {
         synchronized (acked) {
             if (ackedOrNull() != null) {
-                use.accept(ackedOrNull(), ackedNumbers());
+                use.accept(ackedOrNull(), ackedResumePoint());
             }
         }
     }

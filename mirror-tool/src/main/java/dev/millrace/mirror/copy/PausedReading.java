@@ -14,7 +14,7 @@ import org.apache.kafka.common.TopicPartition;
  * belongs to a paused topic, has records that wait to be sent, is searched for refused records, or was stopped after a
  * gap.
  *
- * <p><b>Threads:</b> the consumer thread.
+ * <p><b>Threads:</b> the member's thread.
  */
 final class PausedReading {
     private final Consumer<?, ?> consumer;

@@ -12,7 +12,7 @@ import org.apache.kafka.common.TopicPartition;
  * Hands what a {@link RecordCopier} has polled to the producer: as many records as the partition may have in flight and
  * its throttle lets pass, until the producer refuses one.
  *
- * <p><b>Threads:</b> the consumer thread.
+ * <p><b>Threads:</b> the member's thread.
  */
 final class PolledRecordSender {
     private final RunningMirror mirror;
@@ -37,12 +37,13 @@ final class PolledRecordSender {
     }
 
     /** Returns whether all was sent; stops where there is no more room. */
-    boolean send(TopicPartition partition, PolledRecords.Polled polled, ForwardedPartition of, AckedPrefix prefix) {
-        Turn turn = of.turn();
+    boolean send(
+            TopicPartition partition, PolledRecords.Polled polled, ForwardedPartition forwarded, AckedPrefix prefix) {
+        Turn turn = forwarded.turn();
         boolean isThrottled = turn.isThrottled();
         long bytes = 0;
         int sent = 0;
-        long room = of.share().room(prefix.outstandingBytes());
+        long room = forwarded.share().room(prefix.outstandingBytes());
         String to = mirror.names().onTarget(partition.topic());
         try {
             ConsumerRecord<byte[], byte[]> record = polled.nextOrNull();

@@ -41,8 +41,8 @@ import org.apache.kafka.common.errors.TimeoutException;
  * stay here; such partitions are paused, so that they are polled and nothing is read. Each {@link #forward} tries
  * again.
  *
- * <p><b>Threads:</b> the consumer thread; any thread calls {@link #totals}.
- * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}; only the consumer thread uses everything
+ * <p><b>Threads:</b> the member's thread; any thread calls {@link #totals}.
+ * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}; only the member's thread uses everything
  * else.
  */
 public final class RecordCopier implements PartitionCopier {
@@ -65,7 +65,7 @@ public final class RecordCopier implements PartitionCopier {
     private final Map<TopicPartition, ForwardedPartition> forwarded = new HashMap<>();
     private final PausedReading reading;
     private final Optional<RefusedRecordSearch.Context> context;
-    private final RefusedRecordSearches careful;
+    private final RefusedRecordSearches searches;
 
     /**
      * @param sender of this thread alone
@@ -81,7 +81,7 @@ public final class RecordCopier implements PartitionCopier {
             MirrorObserver.Sender sender,
             Optional<RefusedRecordSearch.Context> context) {
         this.context = context;
-        this.careful = new RefusedRecordSearches(
+        this.searches = new RefusedRecordSearches(
                 consumer,
                 context,
                 (partition, position, topicId, unused) ->
@@ -107,7 +107,7 @@ public final class RecordCopier implements PartitionCopier {
         positions.seek(partitions);
         reading.start(partitions.keySet()); // one that was stopped after a gap may begin again
         partitions.forEach((partition, start) -> {
-            addPrefix(partition, start, careful.areFor(partition.topic()));
+            addPrefix(partition, start, searches.areFor(partition.topic()));
             forwarded.put(
                     partition,
                     new ForwardedPartition(partition, start, memory.new Share(), controls.of(partition.topic())));
@@ -119,7 +119,7 @@ public final class RecordCopier implements PartitionCopier {
         ConsumerPositions.Recovery recovery = positions.recover(thrown);
         reading.stopAfterGap(recovery.stopped());
         recovery.moved().forEach((partition, to) -> {
-            if (!careful.has(partition)) { // otherwise it is moved when it goes on
+            if (!searches.has(partition)) { // otherwise it is moved when it goes on
                 // An empty page moves the position as soon as all before it is acknowledged.
                 AckedPrefix.Page unused = prefixes.get(partition).addPage(0, to);
             }
@@ -136,7 +136,7 @@ public final class RecordCopier implements PartitionCopier {
         Set<TopicPartition> partitions = new HashSet<>(polled.nextOffsets().keySet());
         partitions.addAll(polled.partitions());
         partitions.removeIf(reading::isStopped);
-        partitions.removeAll(careful.partitions());
+        partitions.removeAll(searches.partitions());
         for (TopicPartition partition : partitions) {
             List<ConsumerRecord<byte[], byte[]>> records = polled.records(partition);
             AckedPrefix.Page page = prefixes.get(partition)
@@ -165,10 +165,10 @@ public final class RecordCopier implements PartitionCopier {
     }
 
     private void sendUnsent(TopicPartition partition) {
-        ForwardedPartition of = forwarded.get(partition);
+        ForwardedPartition next = forwarded.get(partition);
         AckedPrefix prefix = prefixes.get(partition);
         PolledRecords.Polled polled = unsent.firstOrNull(partition);
-        while (polled != null && mayWrite(partition) && sender.send(partition, polled, of, prefix)) {
+        while (polled != null && mayWrite(partition) && sender.send(partition, polled, next, prefix)) {
             unsent.removeFirst(partition);
             polled = unsent.firstOrNull(partition);
         }
@@ -177,19 +177,19 @@ public final class RecordCopier implements PartitionCopier {
     private boolean mayWrite(TopicPartition partition) {
         return target.isReady(partition)
                 && prefixes.get(partition).goBackCauseOrNull() == null
-                && isNumbered(partition);
+                && hasSequence(partition);
     }
 
     /** Returns whether producer id, epoch and sequence are set, or not needed. */
-    private boolean isNumbered(TopicPartition partition) {
-        return !careful.areFor(partition.topic())
-                || forwarded.get(partition).tryNumber(context.orElseThrow(), () -> prefixes.isSettled(partition));
+    private boolean hasSequence(TopicPartition partition) {
+        return !searches.areFor(partition.topic())
+                || forwarded.get(partition).trySetSequence(context.orElseThrow(), () -> prefixes.isSettled(partition));
     }
 
     /** After a refusal no partition is read any more: there is no memory to send its records. */
     private void pauseWhatWaits() {
         Collection<TopicPartition> waiting = sender.isRefused() ? consumer.assignment() : unsent.partitions();
-        reading.pauseOnly(waiting, prefixes.partitions(), careful.partitions());
+        reading.pauseOnly(waiting, prefixes.partitions(), searches.partitions());
     }
 
     /** Stops partitions of which the target has refused a record, once everything sent of them has its outcome. */
@@ -201,16 +201,17 @@ public final class RecordCopier implements PartitionCopier {
             }
             prefixes.advance(); // over what got its outcome just now
             OffsetAndMetadata from = prefix.goBackPosition();
-            ForwardedPartition of = forwarded.get(partition);
-            SourcePositions.Start start = of.start().movedTo(from);
-            ResumePoint at = of.end(prefix.acked(), from.offset());
+            ForwardedPartition next = forwarded.get(partition);
+            SourcePositions.Start start = next.start().movedTo(from);
+            ResumePoint at = next.end(prefix.acked(), from.offset());
             long until = prefix.sentUntil();
             unsent.remove(List.of(partition));
             prefixes.forget(partition);
             reading.pause(partition);
             if (RefusedRecordReport.isRefusal(prefix.goBackCauseOrNull())) {
                 mirror.copiedOffsets().suspend(partition);
-                careful.add(new RefusedRecordSearch.Task(partition, start, until, at, 0, 0, OptionalInt.empty(), null));
+                searches.add(
+                        new RefusedRecordSearch.Task(partition, start, until, at, 0, 0, OptionalInt.empty(), null));
             } else {
                 goOn(partition, start, at, false);
             }
@@ -218,7 +219,7 @@ public final class RecordCopier implements PartitionCopier {
     }
 
     private void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint known, boolean areKnown) {
-        if (careful.isEnding(partition)) {
+        if (searches.isEnding(partition)) {
             return;
         }
         consumer.seek(partition, new OffsetAndMetadata(from.offset(), from.leaderEpoch(), ""));
@@ -250,7 +251,7 @@ public final class RecordCopier implements PartitionCopier {
                         .update(prefixes.get(partition).outstandingBytes()));
         if (context.isPresent()) {
             goBack();
-            careful.advance(prefixes::isSettled, counters, observer);
+            searches.advance(prefixes::isSettled, counters, observer);
         }
     }
 
@@ -265,7 +266,7 @@ public final class RecordCopier implements PartitionCopier {
             long left = unpolled.isPresent() ? unpolled.getAsLong() + unsent.count(partition) + sent : -1;
             counters.of(partition).onMeasured(left, sent, stallOrNull(partition), nowMs);
         }
-        careful.partitions().forEach(partition -> counters.of(partition).onStalled(careful.stall(partition)));
+        searches.partitions().forEach(partition -> counters.of(partition).onStalled(searches.stall(partition)));
         notStarted.forEach(partition -> counters.of(partition).onStalled(StallCause.STARTING));
         Set<TopicPartition> all = partitions();
         all.addAll(notStarted);
@@ -313,33 +314,33 @@ public final class RecordCopier implements PartitionCopier {
     @Override
     public Set<TopicPartition> partitions() {
         Set<TopicPartition> partitions = new HashSet<>(prefixes.partitions());
-        partitions.addAll(careful.partitions());
+        partitions.addAll(searches.partitions());
         return partitions;
     }
 
     @Override
     public void stopReading(Collection<TopicPartition> partitions) {
         unsent.remove(partitions);
-        careful.stop(partitions);
+        searches.stop(partitions);
     }
 
     /** Asks only the searches for refused records, because this thread sends in {@link #forward} only. */
     @Override
     public boolean isSending(Collection<TopicPartition> partitions) {
-        return careful.isSending(partitions);
+        return searches.isSending(partitions);
     }
 
     @Override
     public List<TopicPartition> awaited(Collection<TopicPartition> partitions) {
         List<TopicPartition> awaited = new ArrayList<>(prefixes.awaited(partitions));
-        awaited.addAll(careful.awaited(partitions));
+        awaited.addAll(searches.awaited(partitions));
         return awaited;
     }
 
     @Override
     public Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
         Map<TopicPartition, OffsetAndMetadata> positions = prefixes.positions(partitions);
-        positions.putAll(careful.positions(partitions));
+        positions.putAll(searches.positions(partitions));
         return positions;
     }
 
@@ -352,7 +353,7 @@ public final class RecordCopier implements PartitionCopier {
                 gone.share().close();
             }
         });
-        careful.remove(partitions);
+        searches.remove(partitions);
         prefixes.giveUp(partitions);
         reading.forget(partitions);
     }
@@ -360,7 +361,7 @@ public final class RecordCopier implements PartitionCopier {
     @Override
     public Map<TopicPartition, Long> waiting() {
         Map<TopicPartition, Long> waiting = prefixes.waiting(this::isWaitingForTarget);
-        waiting.putAll(careful.waiting());
+        waiting.putAll(searches.waiting());
         return waiting;
     }
 
@@ -381,6 +382,6 @@ public final class RecordCopier implements PartitionCopier {
 
     @Override
     public void close() {
-        careful.close();
+        searches.close();
     }
 }

@@ -57,7 +57,7 @@ public final class SourceGroupMembers implements MirrorMembers {
     private final InFlightMemory memory;
     private final ExistingCopies existing;
     /** Empty if any refused record stops the mirror. */
-    private final Optional<RefusedRecordSearch.Context> careful;
+    private final Optional<RefusedRecordSearch.Context> searchContext;
 
     /** @param consumer configuration with the group */
     public SourceGroupMembers(
@@ -74,9 +74,9 @@ public final class SourceGroupMembers implements MirrorMembers {
         this.existing = new ExistingCopies(shared.copies());
         shared.partitions().callBeforeReady(this::beforeCopying);
         this.memory = InFlightMemory.of(config.producer());
-        this.careful = config.policies().onRefused().isAlwaysStop()
+        this.searchContext = config.policies().onRefused().isAlwaysStop()
                 ? Optional.empty()
-                : Optional.of(careful(refused, letters));
+                : Optional.of(searchContext(refused, letters));
     }
 
     private void beforeCopying(Set<String> topics) {
@@ -93,7 +93,7 @@ public final class SourceGroupMembers implements MirrorMembers {
         }
     }
 
-    private RefusedRecordSearch.Context careful(RefusedRecordReport refused, DeadLetters letters) {
+    private RefusedRecordSearch.Context searchContext(RefusedRecordReport refused, DeadLetters letters) {
         return new RefusedRecordSearch.Context(
                 producer,
                 config.names(),
@@ -128,12 +128,12 @@ public final class SourceGroupMembers implements MirrorMembers {
                     memory,
                     shared.target(config.mode(), RawProducer.of(producer)::partition),
                     resume(RawProducer.of(producer)),
-                    careful);
+                    searchContext);
         } else {
             ConsumerPositions moves = new ConsumerPositions(member, positions, changes.gaps());
             MirrorObserver observer = mirror.observer();
             copier = new RecordCopier(
-                    mirror, member, moves, targets, memory, observer, observer.createSender(producer), careful);
+                    mirror, member, moves, targets, memory, observer, observer.createSender(producer), searchContext);
         }
         RecordWithdrawal givenUp = new RecordWithdrawal(config.producerKind(), producer, config.names());
         return new SourceGroupMember(mirror, member, positions, targets, shared.watch(), copier, givenUp);
@@ -151,7 +151,7 @@ public final class SourceGroupMembers implements MirrorMembers {
      */
     private Optional<PartitionStarts.Finder> resume(RawProducer raw) {
         ResumeMode mode = config.policies().resume();
-        if (mode == ResumeMode.AT_LEAST_ONCE && careful.isEmpty()) {
+        if (mode == ResumeMode.AT_LEAST_ONCE && searchContext.isEmpty()) {
             return Optional.empty();
         }
         if (!raw.isIdempotent()) {
@@ -163,9 +163,9 @@ public final class SourceGroupMembers implements MirrorMembers {
         }
         ExactResume.Clients clients = new ExactResume.Clients(
                 shared.source(), shared.copies(), shared.partitions()::onMissing, () -> RecordComparison.open(config));
-        NewProducerEpochs numbers =
-                careful.map(RefusedRecordSearch.Context::newNumbers).orElseGet(() -> new NewProducerEpochs(raw));
-        return Optional.of(new ExactResume(mode, config.policies().onTargetLost(), clients, numbers, mirror::fail));
+        NewProducerEpochs epochs =
+                searchContext.map(RefusedRecordSearch.Context::newEpochs).orElseGet(() -> new NewProducerEpochs(raw));
+        return Optional.of(new ExactResume(mode, config.policies().onTargetLost(), clients, epochs, mirror::fail));
     }
 
     @Override

@@ -109,14 +109,14 @@ public record CommitMetadata(
     }
 
     private static Optional<ResumePoint> parseResume(String text, String targetOffset) {
-        Matcher numbers = RESUME.matcher(text);
+        Matcher matcher = RESUME.matcher(text);
         try {
-            return numbers.matches()
+            return matcher.matches()
                     ? Optional.of(new ResumePoint(
-                            Long.parseLong(numbers.group(1)),
-                            Short.parseShort(numbers.group(2)),
-                            Integer.parseInt(numbers.group(3)),
-                            Long.parseLong(numbers.group(4)),
+                            Long.parseLong(matcher.group(1)),
+                            Short.parseShort(matcher.group(2)),
+                            Integer.parseInt(matcher.group(3)),
+                            Long.parseLong(matcher.group(4)),
                             targetOffset.isEmpty() ? ResumePoint.UNKNOWN : Long.parseLong(targetOffset)))
                     : Optional.empty();
         } catch (NumberFormatException e) {
@@ -157,7 +157,7 @@ public record CommitMetadata(
     /** Returns the text that is committed. */
     @Override
     public String toString() {
-        String numbers = resume.map(
+        String resumeText = resume.map(
                         at -> at.producerId() + ":" + at.epoch() + ":" + at.nextSequence() + "@" + at.sourceOffset())
                 .orElse("");
         String epoch = leaderEpoch.map(Object::toString).orElse("");
@@ -166,7 +166,7 @@ public record CommitMetadata(
                 .map(Object::toString)
                 .orElse("");
         List<String> parts =
-                List.of(mark, text(topicId), numbers, epoch, otherName.orElse(""), target, text(targetTopicId));
+                List.of(mark, text(topicId), resumeText, epoch, otherName.orElse(""), target, text(targetTopicId));
         int used = parts.size();
         while (used > 3 && parts.get(used - 1).isEmpty()) {
             used--;

@@ -67,7 +67,7 @@ public final class SourcePositions {
      * @param leaderEpoch of the record before it, if known
      * @param topicId zero if unknown
      * @param isNew whether nothing of it has been copied yet; then offset 0 means where its log begins
-     * @param numbers producer id, epoch and sequence that were committed with the offset
+     * @param resumePoint producer id, epoch and sequence that were committed with the offset
      * @param isRestored whether it was reached before another topic had the name; progress in that topic may have been
      *     committed since
      */
@@ -76,7 +76,7 @@ public final class SourcePositions {
             Optional<Integer> leaderEpoch,
             Uuid topicId,
             boolean isNew,
-            Optional<ResumePoint> numbers,
+            Optional<ResumePoint> resumePoint,
             boolean isRestored) {
         public Start(long offset, Optional<Integer> leaderEpoch, Uuid topicId, boolean isNew) {
             this(offset, leaderEpoch, topicId, isNew, Optional.empty(), false);
@@ -89,7 +89,7 @@ public final class SourcePositions {
 
         /** Returns a start further on in the same topic. */
         public Start movedTo(OffsetAndMetadata position) {
-            return new Start(position.offset(), position.leaderEpoch(), topicId, isNew, numbers, isRestored);
+            return new Start(position.offset(), position.leaderEpoch(), topicId, isNew, resumePoint, isRestored);
         }
 
         /** Returns the same start, at which the next record has this producer id, epoch and sequence. */
@@ -99,11 +99,11 @@ public final class SourcePositions {
 
         /** Returns the same start in the topic with this id. */
         Start in(Uuid topic) {
-            return new Start(offset, leaderEpoch, topic, isNew, numbers, isRestored);
+            return new Start(offset, leaderEpoch, topic, isNew, resumePoint, isRestored);
         }
 
         private Start restored() {
-            return new Start(offset, leaderEpoch, topicId, isNew, numbers, true);
+            return new Start(offset, leaderEpoch, topicId, isNew, resumePoint, true);
         }
     }
 

@@ -58,7 +58,7 @@ public final class RefusedRecordSearch implements Runnable {
     // Used by run only.
     private final Map<Long, Throwable> known = new HashMap<>();
     private final RefusedRecordHandler leftOut;
-    private boolean mustNumber = true;
+    private boolean needsSequence = true;
     private boolean hasHole;
     private int group = FIRST_GROUP;
 
@@ -67,7 +67,7 @@ public final class RefusedRecordSearch implements Runnable {
      *
      * @param start where it begins
      * @param until the source offset before which it ends
-     * @param numbers producer id, epoch and sequence of the record at the start
+     * @param resumePoint producer id, epoch and sequence of the record at the start
      * @param written how many of the first records the target has already
      * @param records how many there are, if {@code written} is not 0
      * @param codecId the codec that its batches had, which decides how large its records are for the target; empty if
@@ -78,7 +78,7 @@ public final class RefusedRecordSearch implements Runnable {
             TopicPartition partition,
             SourcePositions.Start start,
             long until,
-            ResumePoint numbers,
+            ResumePoint resumePoint,
             int written,
             int records,
             OptionalInt codecId,
@@ -92,16 +92,18 @@ public final class RefusedRecordSearch implements Runnable {
             TargetPartitions targets,
             RefusedRecordReport refused,
             DeadLetters deadLetters,
-            NewProducerEpochs newNumbers,
+            NewProducerEpochs newEpochs,
             Consumer<Throwable> onFailure) {
         /**
          * Sets producer id, epoch and sequence of the partition's next record; no record may be waiting to be sent.
          * Returns false if the producer does not find the partition now. Blocks for {@code max.block.ms} at most.
          */
-        public boolean tryNumber(TopicPartition partition, ResumePoint numbers) {
+        public boolean trySetSequence(TopicPartition partition, ResumePoint resumePoint) {
             try {
                 open(partition)
-                        .numberFrom(new RawProducerId(numbers.producerId(), numbers.epoch()), numbers.nextSequence());
+                        .sequenceFrom(
+                                new RawProducerId(resumePoint.producerId(), resumePoint.epoch()),
+                                resumePoint.nextSequence());
                 return true;
             } catch (RetriableException e) {
                 targets.onMissing(partition);
@@ -119,7 +121,7 @@ public final class RefusedRecordSearch implements Runnable {
         /** All is copied, and the position after it is committed. */
         COPIED,
         /** The target expects another sequence, or the source's records have changed: the target has to be asked. */
-        NUMBERS_UNKNOWN,
+        SEQUENCE_UNKNOWN,
         /** The policy says that nothing more is copied. */
         PARTITION_STOPPED,
         /** The search was told to stop, or has failed. */
@@ -133,7 +135,7 @@ public final class RefusedRecordSearch implements Runnable {
         this.policy = context.refused().policies().of(partition.topic());
         this.leftOut =
                 new RefusedRecordHandler(partition, context.refused(), context.deadLetters(), this::pauseUnlessStopped);
-        this.progress = new SearchProgress(task.start(), task.numbers());
+        this.progress = new SearchProgress(task.start(), task.resumePoint());
     }
 
     // ---- its own thread ----
@@ -169,7 +171,7 @@ public final class RefusedRecordSearch implements Runnable {
         try {
             reader.begin(partition, task.start().offset(), task.until());
             if (!skipWritten(reader)) {
-                return End.NUMBERS_UNKNOWN;
+                return End.SEQUENCE_UNKNOWN;
             }
             List<ConsumerRecord<byte[], byte[]>> read = reader.nextOrNull(this::isStopped);
             while (read != null) {
@@ -236,7 +238,7 @@ public final class RefusedRecordSearch implements Runnable {
             if (attempt.acknowledged() == tried.size()) {
                 group = Math.min(LARGEST_GROUP, group * 2);
             } else if (!onFailed(tried, attempt)) {
-                return End.NUMBERS_UNKNOWN;
+                return End.SEQUENCE_UNKNOWN;
             }
         }
         return null;
@@ -260,11 +262,11 @@ public final class RefusedRecordSearch implements Runnable {
 
     /** Decides how to go on after a failure; returns false if the sequence is wrong. */
     private boolean onFailed(List<ConsumerRecord<byte[], byte[]>> tried, SendAttempt attempt) {
-        mustNumber = true;
+        needsSequence = true;
         Throwable failure = attempt.failure();
         if (failure instanceof GivenUpException) {
             throw new StopException();
-        } else if (ExactResume.isOfNumbers(failure)) {
+        } else if (ExactResume.isWrongSequence(failure)) {
             return false;
         } else if (attempt.isRefusedForNow()) {
             if (!(failure instanceof BufferExhaustedException)) {
@@ -283,7 +285,7 @@ public final class RefusedRecordSearch implements Runnable {
     }
 
     private SendAttempt send(List<ConsumerRecord<byte[], byte[]>> records) {
-        while (!context.targets().isReady(partition) || !tryNumber()) {
+        while (!context.targets().isReady(partition) || !trySetSequence()) {
             pauseUnlessStopped();
         }
         SendAttempt attempt = new SendAttempt();
@@ -307,12 +309,12 @@ public final class RefusedRecordSearch implements Runnable {
      * Sets the sequence if necessary: after a failure the producer takes no more of the partition until it is set
      * again. Sets the codec, too: uncompressed, a record may be larger than the target takes.
      */
-    private boolean tryNumber() {
-        if (mustNumber && context.tryNumber(partition, progress.now().numbers())) {
+    private boolean trySetSequence() {
+        if (needsSequence && context.trySetSequence(partition, progress.now().resumePoint())) {
             task.codecId().ifPresent(context.open(partition)::compressWith);
-            mustNumber = false;
+            needsSequence = false;
         }
-        return !mustNumber;
+        return !needsSequence;
     }
 
     private End leaveOut(UnreadableBatch batch) {

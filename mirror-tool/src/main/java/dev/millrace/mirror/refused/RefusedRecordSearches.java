@@ -58,22 +58,22 @@ public final class RefusedRecordSearches {
          *
          * @param areKnown whether the target expects this sequence next; otherwise it is to be asked
          */
-        void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint numbers, boolean areKnown);
+        void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint resumePoint, boolean areKnown);
     }
 
     private static final class Running {
-        private final RefusedRecordSearch copy;
+        private final RefusedRecordSearch search;
         private boolean isStarted;
         private Commit committing;
         private long counted;
         private long countedBytes;
 
-        Running(RefusedRecordSearch copy) {
-            this.copy = copy;
+        Running(RefusedRecordSearch search) {
+            this.search = search;
         }
 
         boolean isAwaited() {
-            return isStarted && copy.endOrNull() == null;
+            return isStarted && search.endOrNull() == null;
         }
     }
 
@@ -96,15 +96,15 @@ public final class RefusedRecordSearches {
 
     public void add(RefusedRecordSearch.Task task) {
         LOG.info(
-                "{}: the target has refused something from offset {} on; copying up to {} with care",
+                "{}: the target has refused something from offset {} on; searching for it up to {}",
                 task.partition(),
                 task.start().offset(),
                 task.until());
-        RefusedRecordSearch copy = new RefusedRecordSearch(task, context.orElseThrow());
+        RefusedRecordSearch search = new RefusedRecordSearch(task, context.orElseThrow());
         if (ending.contains(task.partition())) {
-            copy.stop();
+            search.stop();
         }
-        owned.put(task.partition(), new Running(copy));
+        owned.put(task.partition(), new Running(search));
     }
 
     /**
@@ -115,12 +115,15 @@ public final class RefusedRecordSearches {
      * @param observer is told how far each partition is
      */
     public void advance(Predicate<TopicPartition> isFree, ThreadCounters counters, MirrorObserver observer) {
-        leaving.removeIf(copy -> copy.endOrNull() != null);
+        leaving.removeIf(search -> search.endOrNull() != null);
         for (Map.Entry<TopicPartition, Running> entry : List.copyOf(owned.entrySet())) {
             Running next = entry.getValue();
-            if (!next.isStarted && !next.copy.isStopped() && isSettled(entry.getKey()) && isFree.test(entry.getKey())) {
+            if (!next.isStarted
+                    && !next.search.isStopped()
+                    && isSettled(entry.getKey())
+                    && isFree.test(entry.getKey())) {
                 next.isStarted = true;
-                start(next.copy);
+                start(next.search);
             }
             count(entry.getKey(), next, counters, observer);
             commit(entry.getKey(), next);
@@ -128,18 +131,18 @@ public final class RefusedRecordSearches {
         }
     }
 
-    private void start(RefusedRecordSearch copy) {
+    private void start(RefusedRecordSearch search) {
         if (threads == null) {
             threads = Executors.newFixedThreadPool(THREADS, work -> {
-                Thread thread = new Thread(() -> runWithReader(work), "mirror-careful");
+                Thread thread = new Thread(() -> runWithReader(work), "mirror-search");
                 thread.setDaemon(true);
                 return thread;
             });
         }
         try {
-            threads.execute(copy);
+            threads.execute(search);
         } catch (RejectedExecutionException e) {
-            copy.abandon();
+            search.abandon();
         }
     }
 
@@ -151,27 +154,28 @@ public final class RefusedRecordSearches {
         }
     }
 
-    private static void count(TopicPartition partition, Running of, ThreadCounters counters, MirrorObserver observer) {
-        Snapshot progress = of.copy.progress().now();
-        long more = progress.written() - of.counted;
+    private static void count(
+            TopicPartition partition, Running running, ThreadCounters counters, MirrorObserver observer) {
+        Snapshot progress = running.search.progress().now();
+        long more = progress.written() - running.counted;
         if (more > 0) {
-            counters.addSent(more, progress.bytes() - of.countedBytes);
+            counters.addSent(more, progress.bytes() - running.countedBytes);
             counters.addAcked(more);
-            counters.of(partition).onAcked(more, progress.bytes() - of.countedBytes, NO_TIMESTAMP, 0);
-            of.counted = progress.written();
-            of.countedBytes = progress.bytes();
+            counters.of(partition).onAcked(more, progress.bytes() - running.countedBytes, NO_TIMESTAMP, 0);
+            running.counted = progress.written();
+            running.countedBytes = progress.bytes();
             observer.onAcknowledged(partition, progress.position().offset());
         }
     }
 
-    private void commit(TopicPartition partition, Running of) {
-        Commit wanted = of.copy.progress().commitOrNull();
-        if (wanted == null || of.committing != null) {
+    private void commit(TopicPartition partition, Running running) {
+        Commit wanted = running.search.progress().commitOrNull();
+        if (wanted == null || running.committing != null) {
             return;
         }
-        of.committing = wanted;
-        consumer.commitAsync(Map.of(partition, position(of.copy, wanted.progress())), (unused, failure) -> {
-            of.committing = null;
+        running.committing = wanted;
+        consumer.commitAsync(Map.of(partition, position(running.search, wanted.progress())), (unused, failure) -> {
+            running.committing = null;
             if (failure == null) {
                 wanted.done().complete(null);
             } else {
@@ -180,23 +184,23 @@ public final class RefusedRecordSearches {
         });
     }
 
-    private OffsetAndMetadata position(RefusedRecordSearch copy, Snapshot progress) {
+    private OffsetAndMetadata position(RefusedRecordSearch search, Snapshot progress) {
         return metadata.addTo(
-                copy.task().partition(),
+                search.task().partition(),
                 progress.position(),
-                copy.task().start().topicId(),
-                Optional.of(progress.numbers()));
+                search.task().start().topicId(),
+                Optional.of(progress.resumePoint()));
     }
 
-    private void onEnd(TopicPartition partition, Running of) {
-        End end = of.copy.endOrNull();
-        if (end == End.COPIED || end == End.NUMBERS_UNKNOWN) {
+    private void onEnd(TopicPartition partition, Running running) {
+        End end = running.search.endOrNull();
+        if (end == End.COPIED || end == End.SEQUENCE_UNKNOWN) {
             owned.remove(partition);
-            Snapshot progress = of.copy.progress().now();
+            Snapshot progress = running.search.progress().now();
             goOn.goOn(
                     partition,
-                    of.copy.task().start().movedTo(progress.position()).with(progress.numbers()),
-                    progress.numbers(),
+                    running.search.task().start().movedTo(progress.position()).with(progress.resumePoint()),
+                    progress.resumePoint(),
                     end == End.COPIED);
         }
     }
@@ -208,7 +212,7 @@ public final class RefusedRecordSearches {
 
     /** Returns whether no search that was given up can still write to the partition. */
     public boolean isSettled(TopicPartition partition) {
-        return leaving.stream().noneMatch(copy -> copy.task().partition().equals(partition));
+        return leaving.stream().noneMatch(search -> search.task().partition().equals(partition));
     }
 
     public Set<TopicPartition> partitions() {
@@ -221,24 +225,26 @@ public final class RefusedRecordSearches {
 
     /** Returns why nothing else of the partition is copied. */
     public StallCause stall(TopicPartition partition) {
-        return owned.get(partition).copy.endOrNull() == End.PARTITION_STOPPED ? StallCause.STOPPED : StallCause.REFUSED;
+        return owned.get(partition).search.endOrNull() == End.PARTITION_STOPPED
+                ? StallCause.STOPPED
+                : StallCause.REFUSED;
     }
 
     /** Stops the partitions' searches, and those that are added before the partitions are removed. */
     public void stop(Collection<TopicPartition> partitions) {
         ending.addAll(partitions);
-        of(partitions).forEach(running -> running.copy.stop());
+        of(partitions).forEach(running -> running.search.stop());
     }
 
     public boolean isSending(Collection<TopicPartition> partitions) {
-        return of(partitions).stream().anyMatch(running -> running.copy.isSending());
+        return of(partitions).stream().anyMatch(running -> running.search.isSending());
     }
 
     public Set<TopicPartition> awaited(Collection<TopicPartition> partitions) {
         Set<TopicPartition> awaited = new HashSet<>();
         of(partitions).stream()
                 .filter(Running::isAwaited)
-                .forEach(running -> awaited.add(running.copy.task().partition()));
+                .forEach(running -> awaited.add(running.search.task().partition()));
         return awaited;
     }
 
@@ -246,8 +252,9 @@ public final class RefusedRecordSearches {
     public Map<TopicPartition, Long> waiting() {
         Map<TopicPartition, Long> waiting = new HashMap<>();
         owned.forEach((partition, running) -> {
-            if (running.copy.endOrNull() == null) {
-                waiting.put(partition, running.copy.progress().now().position().offset());
+            if (running.search.endOrNull() == null) {
+                waiting.put(
+                        partition, running.search.progress().now().position().offset());
             }
         });
         return waiting;
@@ -257,8 +264,8 @@ public final class RefusedRecordSearches {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         of(partitions)
                 .forEach(running -> positions.put(
-                        running.copy.task().partition(),
-                        position(running.copy, running.copy.progress().now())));
+                        running.search.task().partition(),
+                        position(running.search, running.search.progress().now())));
         return positions;
     }
 
@@ -267,9 +274,9 @@ public final class RefusedRecordSearches {
         for (TopicPartition partition : partitions) {
             Running gone = owned.remove(partition);
             if (gone != null) {
-                gone.copy.stop();
+                gone.search.stop();
                 if (gone.isAwaited()) {
-                    leaving.add(gone.copy);
+                    leaving.add(gone.search);
                 }
             }
         }
@@ -280,7 +287,7 @@ public final class RefusedRecordSearches {
     }
 
     public void close() {
-        owned.values().forEach(running -> running.copy.stop());
+        owned.values().forEach(running -> running.search.stop());
         if (threads != null) {
             threads.shutdownNow();
         }

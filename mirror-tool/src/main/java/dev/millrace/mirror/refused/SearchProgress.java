@@ -29,18 +29,18 @@ final class SearchProgress {
     /**
      * All before the position is written, or left out according to the policy.
      *
-     * @param numbers producer id, epoch and sequence of the record there
+     * @param resumePoint producer id, epoch and sequence of the record there
      * @param written records so far
      * @param bytes of these
      */
-    record Snapshot(OffsetAndMetadata position, ResumePoint numbers, long written, long bytes) {}
+    record Snapshot(OffsetAndMetadata position, ResumePoint resumePoint, long written, long bytes) {}
 
     /** The search waits until this progress is committed. */
     record Commit(Snapshot progress, CompletableFuture<Void> done) {}
 
-    /** @param numbers producer id, epoch and sequence of the record at the start */
-    SearchProgress(SourcePositions.Start start, ResumePoint numbers) {
-        now = new Snapshot(new OffsetAndMetadata(start.offset(), start.leaderEpoch(), ""), numbers, 0, 0);
+    /** @param resumePoint producer id, epoch and sequence of the record at the start */
+    SearchProgress(SourcePositions.Start start, ResumePoint resumePoint) {
+        now = new Snapshot(new OffsetAndMetadata(start.offset(), start.leaderEpoch(), ""), resumePoint, 0, 0);
     }
 
     Snapshot now() {
@@ -58,7 +58,7 @@ final class SearchProgress {
             OffsetAndMetadata position = after(written.get(written.size() - 1));
             now = new Snapshot(
                     position,
-                    before.numbers().after(written.size(), position.offset(), targetEnd),
+                    before.resumePoint().after(written.size(), position.offset(), targetEnd),
                     before.written() + written.size(),
                     before.bytes()
                             + written.stream().mapToLong(CopiedRecord::size).sum());
@@ -77,10 +77,10 @@ final class SearchProgress {
 
     private void moveTo(OffsetAndMetadata position) {
         Snapshot before = now;
-        ResumePoint numbers = before.numbers();
+        ResumePoint resumePoint = before.resumePoint();
         now = new Snapshot(
                 position,
-                numbers.after(0, position.offset(), numbers.targetOffset()),
+                resumePoint.after(0, position.offset(), resumePoint.targetOffset()),
                 before.written(),
                 before.bytes());
     }

@@ -95,10 +95,10 @@ public final class ExactResume implements PartitionStarts.Finder {
      * Where a copy begins.
      *
      * @param from the source position
-     * @param numbers producer id, epoch and sequence of the record there
+     * @param resumePoint producer id, epoch and sequence of the record there
      * @param isNew the epoch is new and must be committed first
      */
-    public record Start(OffsetAndMetadata from, ResumePoint numbers, boolean isNew) {}
+    public record Start(OffsetAndMetadata from, ResumePoint resumePoint, boolean isNew) {}
 
     /** Takes what was found, in any thread. */
     public interface Outcome extends Consumer<Start> {
@@ -125,14 +125,14 @@ public final class ExactResume implements PartitionStarts.Finder {
             this(
                     partition,
                     new OffsetAndMetadata(from.offset(), from.leaderEpoch(), ""),
-                    from.numbers().filter(numbers -> numbers.sourceOffset() == from.offset()),
+                    from.resumePoint().filter(resumePoint -> resumePoint.sourceOffset() == from.offset()),
                     from.isWhereTheLogBegins(),
                     onFound,
                     OptionalLong.empty());
         }
 
-        Search with(Optional<ResumePoint> numbers) {
-            return new Search(partition, from, numbers, isWhereTheLogBegins, onFound, differsSinceNanos);
+        Search with(Optional<ResumePoint> resumePoint) {
+            return new Search(partition, from, resumePoint, isWhereTheLogBegins, onFound, differsSinceNanos);
         }
 
         Search movedTo(OffsetAndMetadata position) {
@@ -167,7 +167,7 @@ public final class ExactResume implements PartitionStarts.Finder {
     }
 
     /** Returns whether a batch failed because the target expects another sequence. */
-    public static boolean isOfNumbers(Throwable failure) {
+    public static boolean isWrongSequence(Throwable failure) {
         return failure instanceof OutOfOrderSequenceException
                 || failure instanceof UnknownProducerIdException
                 || failure instanceof InvalidProducerEpochException;
@@ -183,7 +183,7 @@ public final class ExactResume implements PartitionStarts.Finder {
             } else if (search.isWhereTheLogBegins()) {
                 first.put(search.partition(), search);
             } else {
-                startWithNewNumbers(search.with(Optional.empty()), -1);
+                startWithNewEpoch(search.with(Optional.empty()), -1);
             }
         }
         if (!known.isEmpty()) {
@@ -212,7 +212,7 @@ public final class ExactResume implements PartitionStarts.Finder {
                 .whenComplete((first, failure) -> execute(
                         () -> {
                             waitingForSource.remove(partition);
-                            startWithNewNumbers(
+                            startWithNewEpoch(
                                     first == null
                                                     || first.offset()
                                                             <= search.from().offset()
@@ -307,9 +307,9 @@ public final class ExactResume implements PartitionStarts.Finder {
         lostTails.tell(search.partition(), committed, end, firstMissing);
         switch (lostTails.policy()) {
             case STOP_PARTITION -> search.onFound().onStopped();
-            case GO_ON -> startWithNewNumbers(search, epoch);
+            case GO_ON -> startWithNewEpoch(search, epoch);
             case COPY_AGAIN ->
-                startWithNewNumbers(search.movedTo(new OffsetAndMetadata(Math.min(firstMissing, from))), epoch);
+                startWithNewEpoch(search.movedTo(new OffsetAndMetadata(Math.min(firstMissing, from))), epoch);
         }
     }
 
@@ -374,12 +374,12 @@ public final class ExactResume implements PartitionStarts.Finder {
      * In a compacted topic the next process may find other records after the offset, so each process gets its own
      * epoch.
      */
-    private void start(Search search, OffsetAndMetadata from, ResumePoint numbers, int epoch) {
+    private void start(Search search, OffsetAndMetadata from, ResumePoint resumePoint, int epoch) {
         if (compacted.contains(search.partition().topic())) {
-            startWithNewNumbers(search.movedTo(from).with(Optional.of(numbers)), epoch);
+            startWithNewEpoch(search.movedTo(from).with(Optional.of(resumePoint)), epoch);
         } else {
-            own.note(search.partition(), numbers);
-            search.onFound().accept(new Start(from, numbers, false));
+            own.note(search.partition(), resumePoint);
+            search.onFound().accept(new Start(from, resumePoint, false));
         }
     }
 
@@ -391,7 +391,7 @@ public final class ExactResume implements PartitionStarts.Finder {
                 search.partition().partition(),
                 search.from().offset(),
                 reason);
-        startWithNewNumbers(search, epoch);
+        startWithNewEpoch(search, epoch);
     }
 
     /**
@@ -400,24 +400,24 @@ public final class ExactResume implements PartitionStarts.Finder {
      *
      * @param epochAtTarget of the committed producer id, or -1
      */
-    private void startWithNewNumbers(Search search, int epochAtTarget) {
+    private void startWithNewEpoch(Search search, int epochAtTarget) {
         if (mode == ResumeMode.AT_LEAST_ONCE) {
-            startWithNewNumbers(search, epochAtTarget, ResumePoint.UNKNOWN);
+            startWithNewEpoch(search, epochAtTarget, ResumePoint.UNKNOWN);
             return;
         }
         ends.ask(search.partition(), (end, failure) -> {
             if (failure instanceof RetriableException) {
                 clients.onMissing().accept(search.partition());
-                execute(() -> startWithNewNumbers(search, epochAtTarget), PAUSE_MS);
+                execute(() -> startWithNewEpoch(search, epochAtTarget), PAUSE_MS);
             } else {
-                startWithNewNumbers(search, epochAtTarget, failure == null ? end.offset() : ResumePoint.UNKNOWN);
+                startWithNewEpoch(search, epochAtTarget, failure == null ? end.offset() : ResumePoint.UNKNOWN);
             }
         });
     }
 
-    private void startWithNewNumbers(Search search, int epochAtTarget, long targetEnd) {
+    private void startWithNewEpoch(Search search, int epochAtTarget, long targetEnd) {
         long offset = search.from().offset();
-        Optional<ResumePoint> numbers = search.committed()
+        Optional<ResumePoint> resumePoint = search.committed()
                 .filter(committed -> Math.max(committed.epoch(), epochAtTarget) < Short.MAX_VALUE)
                 .map(committed -> new ResumePoint(
                         committed.producerId(),
@@ -426,12 +426,12 @@ public final class ExactResume implements PartitionStarts.Finder {
                         offset,
                         targetEnd))
                 .or(() -> own.next(search.partition(), offset, targetEnd));
-        if (numbers.isEmpty()) {
-            execute(() -> startWithNewNumbers(search, epochAtTarget, targetEnd), SHORT_PAUSE_MS);
+        if (resumePoint.isEmpty()) {
+            execute(() -> startWithNewEpoch(search, epochAtTarget, targetEnd), SHORT_PAUSE_MS);
             return;
         }
-        own.note(search.partition(), numbers.get());
-        search.onFound().accept(new Start(search.from(), numbers.get(), true));
+        own.note(search.partition(), resumePoint.get());
+        search.onFound().accept(new Start(search.from(), resumePoint.get(), true));
     }
 
     @Override

@@ -44,10 +44,10 @@ public final class NewProducerEpochs {
     }
 
     /** Notes the producer id and epoch that the partition has got, wherever they come from. */
-    void note(TopicPartition partition, ResumePoint numbers) {
+    void note(TopicPartition partition, ResumePoint resumePoint) {
         RawProducerId own = producer.idOrNull();
-        if (own != null && own.id() == numbers.producerId()) {
-            epochs.merge(partition, (int) numbers.epoch(), Math::max);
+        if (own != null && own.id() == resumePoint.producerId()) {
+            epochs.merge(partition, (int) resumePoint.epoch(), Math::max);
         }
     }
 }

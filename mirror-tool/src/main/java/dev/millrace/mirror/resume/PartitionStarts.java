@@ -65,12 +65,12 @@ public final class PartitionStarts {
     /** Adds to a position the metadata that is committed with it. */
     public interface Metadata {
         OffsetAndMetadata addTo(
-                TopicPartition partition, OffsetAndMetadata position, Uuid topicId, Optional<ResumePoint> numbers);
+                TopicPartition partition, OffsetAndMetadata position, Uuid topicId, Optional<ResumePoint> resumePoint);
     }
 
     /** Begins to copy. */
     public interface Begin {
-        void begin(TopicPartition partition, SourcePositions.Start from, Optional<ResumePoint> numbers);
+        void begin(TopicPartition partition, SourcePositions.Start from, Optional<ResumePoint> resumePoint);
     }
 
     private static final class Waiting {
@@ -161,7 +161,7 @@ public final class PartitionStarts {
         for (Runnable next = found.poll(); next != null; next = found.poll()) {
             next.run();
         }
-        commitNewNumbers();
+        commitNewEpochs();
     }
 
     private ExactResume.Outcome outcome(TopicPartition partition, Waiting waiter) {
@@ -198,7 +198,7 @@ public final class PartitionStarts {
         }
     }
 
-    private void commitNewNumbers() {
+    private void commitNewEpochs() {
         if (isCommitting) {
             return;
         }
@@ -223,7 +223,7 @@ public final class PartitionStarts {
                             partition,
                             next.toCommit.from(),
                             next.from.topicId(),
-                            Optional.of(next.toCommit.numbers())));
+                            Optional.of(next.toCommit.resumePoint())));
         });
         isCommitting = true;
         consumer.commitAsync(positions, (unused, failure) -> {
@@ -248,6 +248,6 @@ public final class PartitionStarts {
 
     private void begin(TopicPartition partition, Waiting waiter, Start start) {
         waiting.remove(partition);
-        begin.begin(partition, waiter.from.movedTo(start.from()), Optional.of(start.numbers()));
+        begin.begin(partition, waiter.from.movedTo(start.from()), Optional.of(start.resumePoint()));
     }
 }

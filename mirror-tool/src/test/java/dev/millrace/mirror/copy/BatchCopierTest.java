@@ -352,7 +352,7 @@ class BatchCopierTest {
     }
 
     @Test
-    void shouldAskAgainWhereToGoOnWhenTheTargetExpectsOtherNumbers() {
+    void shouldAskAgainWhereToGoOnWhenTheTargetExpectsOtherSequences() {
         List<ExactResume.Search> searches = new ArrayList<>();
         BatchCopier exact = copier(Optional.of(searches::addAll));
         add(exact, TP);
@@ -401,7 +401,7 @@ class BatchCopierTest {
     }
 
     @Test
-    void shouldCommitTheNumbersOfWhatFollowsThePosition() {
+    void shouldCommitTheSequencesOfWhatFollowsThePosition() {
         List<ExactResume.Search> searches = new ArrayList<>();
         BatchCopier exact = copier(Optional.of(searches::addAll));
         add(exact, TP);

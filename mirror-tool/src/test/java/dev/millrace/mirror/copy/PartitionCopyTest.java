@@ -330,9 +330,9 @@ class PartitionCopyTest {
         assertThat(copy.isAwaited()).isFalse();
     }
 
-    /** Its successor may have given the partition its numbers by then. */
+    /** Its successor may have given the partition its sequences by then. */
     @Test
-    void shouldSetNoNumbersOnceStoppedWhileItOpensItsTarget() {
+    void shouldSetNoSequencesOnceStoppedWhileItOpensItsTarget() {
         PartitionCopy[] opened = new PartitionCopy[1];
         CopyTarget slow = partition -> {
             opened[0].stop();

@@ -66,7 +66,7 @@ class PartitionStartsTest {
     }
 
     @Test
-    void shouldCommitNewNumbersBeforeItBegins() {
+    void shouldCommitNewEpochsBeforeItBegins() {
         consumer.delete("orders");
         starts.add(Map.of(TP, from(40, Optional.of(COMMITTED))));
         advance();
@@ -144,7 +144,7 @@ class PartitionStartsTest {
     }
 
     @Test
-    void shouldBeginAtOnceWithoutNumbersIfNobodyFindsThem() {
+    void shouldBeginAtOnceWithoutSequencesIfNobodyFindsThem() {
         starts(Optional.empty()).add(Map.of(TP, from(40, Optional.of(COMMITTED))));
 
         assertThat(begun).containsExactly("orders-0 from 40: none");
@@ -154,10 +154,12 @@ class PartitionStartsTest {
         return new PartitionStarts(
                 consumer,
                 finder,
-                (partition, position, topicId, numbers) -> new CommitMetadata("mark", topicId, numbers).addTo(position),
+                (partition, position, topicId, resumePoint) ->
+                        new CommitMetadata("mark", topicId, resumePoint).addTo(position),
                 withNews::contains,
-                (partition, from, numbers) -> begun.add(partition + " from " + from.offset() + ": "
-                        + numbers.map(n -> n.producerId() + ":" + n.epoch() + ":" + n.nextSequence())
+                (partition, from, resumePoint) -> begun.add(partition + " from " + from.offset() + ": "
+                        + resumePoint
+                                .map(n -> n.producerId() + ":" + n.epoch() + ":" + n.nextSequence())
                                 .orElse("none")));
     }
 
@@ -175,8 +177,8 @@ class PartitionStartsTest {
         advance();
     }
 
-    private static SourcePositions.Start from(long offset, Optional<ResumePoint> numbers) {
-        return new SourcePositions.Start(offset, Optional.empty(), new Uuid(0, 7), false, numbers, false);
+    private static SourcePositions.Start from(long offset, Optional<ResumePoint> resumePoint) {
+        return new SourcePositions.Start(offset, Optional.empty(), new Uuid(0, 7), false, resumePoint, false);
     }
 
     private static OffsetAndMetadata at(long offset) {

@@ -95,7 +95,7 @@ public final class FakePartition implements RawPartition {
     public void compressWith(int codecId) {}
 
     @Override
-    public synchronized void numberFrom(RawProducerId id, int sequence) {
+    public synchronized void sequenceFrom(RawProducerId id, int sequence) {
         written.add(id.id() + ":" + id.epoch() + ":" + sequence);
     }
 

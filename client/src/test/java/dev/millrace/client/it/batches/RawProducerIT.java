@@ -227,7 +227,7 @@ class RawProducerIT {
         mix.producer.initTransactions();
         ByteBuffer batch = SourceBatch.of(CompressionType.LZ4, randomRecords(mix.random, 2));
         assertThatThrownBy(() -> mix.raw(0).pass(batch)).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> mix.raw(0).numberFrom(new RawProducerId(1, (short) 0), 0))
+        assertThatThrownBy(() -> mix.raw(0).sequenceFrom(new RawProducerId(1, (short) 0), 0))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("transactions");
 
