@@ -75,21 +75,36 @@ public final class SlowLink implements AutoCloseable {
     private void acceptAll() {
         try {
             while (true) {
-                Socket client = server.accept();
-                Socket target = new Socket();
-                sockets.add(client);
-                sockets.add(target);
-                for (Socket each : new Socket[] {client, target}) {
-                    each.setTcpNoDelay(true);
-                    each.setReceiveBufferSize(SOCKET_BYTES); // or it would take in seconds of what is to be carried
-                }
-                target.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), targetPort));
-                carry(client, target, out);
-                carry(target, client, back);
+                connect(server.accept());
             }
         } catch (IOException e) {
             close();
         }
+    }
+
+    /** A client whose target refuses it is closed, as it would be without the link. */
+    private void connect(Socket client) {
+        Socket target = new Socket();
+        sockets.add(client);
+        sockets.add(target);
+        try {
+            for (Socket each : new Socket[] {client, target}) {
+                each.setTcpNoDelay(true);
+                each.setReceiveBufferSize(SOCKET_BYTES); // or it would take in seconds of what is to be carried
+            }
+            target.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), targetPort));
+        } catch (IOException e) {
+            forget(client);
+            forget(target);
+            return;
+        }
+        carry(client, target, out);
+        carry(target, client, back);
+    }
+
+    private void forget(Socket socket) {
+        closeQuietly(socket);
+        sockets.remove(socket);
     }
 
     private void carry(Socket from, Socket to, Direction direction) {
@@ -114,7 +129,7 @@ public final class SlowLink implements AutoCloseable {
     }
 
     @SuppressWarnings("ReferenceEquality") // there is one end
-    private static void giveOut(BlockingQueue<Chunk> onTheWay, Socket to) {
+    private void giveOut(BlockingQueue<Chunk> onTheWay, Socket to) {
         try {
             OutputStream out = to.getOutputStream();
             for (Chunk next = onTheWay.take(); next != END; next = onTheWay.take()) {
@@ -126,7 +141,7 @@ public final class SlowLink implements AutoCloseable {
         } catch (InterruptedException e) {
             throw new IllegalStateException("Interrupted, though nothing interrupts this thread", e);
         } finally {
-            closeQuietly(to);
+            forget(to);
         }
     }
 
