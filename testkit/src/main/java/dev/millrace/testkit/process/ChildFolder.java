@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * The temporary folder of some child JVMs, and the reaper process that kills them and removes the folder on {@link
@@ -24,6 +25,8 @@ public final class ChildFolder implements AutoCloseable {
             for entry in "$1.gone"/pids/*; do kill -9 "${entry##*/}"; done
             rm -rf "$1.gone" "$1" || { sleep 1; rm -rf "$1.gone" "$1"; }
             """;
+
+    private static final String LAUNCHER = "trap '' INT HUP; : > \"$0/pids/$$\" && exec \"$@\"";
 
     private final Path path;
     private final Process reaper;
@@ -52,9 +55,18 @@ public final class ChildFolder implements AutoCloseable {
         return path;
     }
 
-    /** The file by which the reaper finds the child with this process id. */
-    Path pidFile(long pid) {
-        return path.resolve("pids").resolve(Long.toString(pid));
+    /** What comes before the words of a command, so that the reaper finds its process. */
+    List<String> launcher() {
+        return List.of("/bin/sh", "-c", LAUNCHER, path.toString());
+    }
+
+    /** The system may give the process id of an ended child to another process, which the reaper must not kill. */
+    void forgetAtEnd(Process child) {
+        var unused = child.onExit()
+                .thenRun(() -> path.resolve("pids")
+                        .resolve(Long.toString(child.pid()))
+                        .toFile()
+                        .delete());
     }
 
     /** Kills every child and removes the folder; blocks until that is done, for some milliseconds. */

@@ -21,7 +21,6 @@ import java.util.stream.Stream;
  * <p><b>Threads:</b> one at a time.
  */
 public final class ChildJvm {
-    private static final String LAUNCHER = "trap '' INT HUP; : > \"$0/pids/$$\" && exec \"$@\"";
     private static final String READY_FILE = "millrace.testkit.ready";
     private static final Duration PAUSE_TIMEOUT = Duration.ofSeconds(30);
     private static final int SHOWN_LOG_LINES = 40;
@@ -58,8 +57,7 @@ public final class ChildJvm {
         log = folder.path().resolve(name + ".log");
         readyFile = folder.path().resolve(name + ".ready");
 
-        List<String> command =
-                new ArrayList<>(List.of("/bin/sh", "-c", LAUNCHER, folder.path().toString()));
+        List<String> command = new ArrayList<>(folder.launcher());
         command.add(runtime.home().resolve("bin/java").toString());
         command.addAll(options);
         command.add("-D" + READY_FILE + "=" + readyFile);
@@ -81,9 +79,7 @@ public final class ChildJvm {
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot start " + name, e);
         }
-        // The system may give the process id of an ended child to another process, which the reaper must not kill.
-        var unused = process.onExit()
-                .thenRun(() -> folder.pidFile(process.pid()).toFile().delete());
+        folder.forgetAtEnd(process);
     }
 
     /**
