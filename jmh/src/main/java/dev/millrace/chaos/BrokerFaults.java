@@ -1,5 +1,7 @@
 package dev.millrace.chaos;
 
+import dev.millrace.faults.FaultLog;
+import dev.millrace.faults.Faults;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
@@ -49,7 +51,7 @@ final class BrokerFaults extends Faults {
     }
 
     @Override
-    List<Runnable> kinds() {
+    protected List<Runnable> kinds() {
         List<Runnable> kinds = new ArrayList<>(List.of(
                 this::kill,
                 this::makeZombie,
@@ -70,7 +72,7 @@ final class BrokerFaults extends Faults {
 
     /** Until all replicas are in sync, so that no two faults together take more than Kafka promises to survive. */
     @Override
-    Duration pause() {
+    protected Duration pause() {
         cluster.awaitAllInSync(names);
         return between(0, 1_000);
     }
@@ -235,6 +237,10 @@ final class BrokerFaults extends Faults {
 
     private static String name(int broker) {
         return "broker " + broker;
+    }
+
+    private int anyBroker() {
+        return 1 + random.nextInt(ChaosCluster.BROKERS);
     }
 
     private int otherThanSole() {

@@ -1,5 +1,7 @@
 package dev.millrace.chaos;
 
+import dev.millrace.faults.FaultLog;
+import dev.millrace.faults.Faults;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.oracle.LedgerVerdict;

@@ -1,5 +1,7 @@
 package dev.millrace.chaos;
 
+import dev.millrace.faults.FaultLog;
+import dev.millrace.faults.Faults;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -29,12 +31,12 @@ final class ForgottenProducers extends Faults {
     }
 
     @Override
-    List<Runnable> kinds() {
+    protected List<Runnable> kinds() {
         return List.of(this::look);
     }
 
     @Override
-    Duration pause() {
+    protected Duration pause() {
         return between(50, 250);
     }
 

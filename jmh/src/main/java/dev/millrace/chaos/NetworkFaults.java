@@ -1,5 +1,7 @@
 package dev.millrace.chaos;
 
+import dev.millrace.faults.FaultLog;
+import dev.millrace.faults.Faults;
 import dev.millrace.kafka.common.protocol.ApiKeys;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.proxy.FaultProxy;
@@ -36,7 +38,7 @@ final class NetworkFaults extends Faults {
     }
 
     @Override
-    List<Runnable> kinds() {
+    protected List<Runnable> kinds() {
         return List.of(
                 () -> stopFlow("nothing passes", Flow.NOTHING),
                 () -> stopFlow("no answers pass", Flow.REQUESTS_ONLY),
@@ -51,7 +53,7 @@ final class NetworkFaults extends Faults {
     }
 
     @Override
-    Duration pause() {
+    protected Duration pause() {
         return between(200, 2_000);
     }
 

@@ -1,5 +1,7 @@
 package dev.millrace.chaos;
 
+import dev.millrace.faults.FaultLog;
+import dev.millrace.faults.Faults;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -21,12 +23,12 @@ final class SettingFaults extends Faults {
     }
 
     @Override
-    List<Runnable> kinds() {
+    protected List<Runnable> kinds() {
         return List.of(this::refuse);
     }
 
     @Override
-    Duration pause() {
+    protected Duration pause() {
         return between(500, 3_000);
     }
 

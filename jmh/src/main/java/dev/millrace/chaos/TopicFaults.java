@@ -1,5 +1,7 @@
 package dev.millrace.chaos;
 
+import dev.millrace.faults.FaultLog;
+import dev.millrace.faults.Faults;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -21,12 +23,12 @@ final class TopicFaults extends Faults {
     }
 
     @Override
-    List<Runnable> kinds() {
+    protected List<Runnable> kinds() {
         return List.of(() -> createAnew(Duration.ZERO), () -> createAnew(between(500, 4_000)), this::grow, this::grow);
     }
 
     @Override
-    Duration pause() {
+    protected Duration pause() {
         return between(500, 3_000);
     }
 

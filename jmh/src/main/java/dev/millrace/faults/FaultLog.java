@@ -1,4 +1,4 @@
-package dev.millrace.chaos;
+package dev.millrace.faults;
 
 import java.io.PrintStream;
 import java.util.Locale;
@@ -8,50 +8,51 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * Tells of each fault, on the clock of the ledger, and counts them by kind.
+ * Tells of each fault, on the clock of the run, and counts them by kind.
  *
  * <p><b>Threads:</b> any.
  */
-final class FaultLog {
+public final class FaultLog {
     private final LongSupplier nowMs;
     private final PrintStream out;
     private final Map<String, Integer> kinds = new TreeMap<>();
     private int faults;
 
-    /** @param nowMs the clock of the ledger */
-    FaultLog(LongSupplier nowMs, PrintStream out) {
+    /** @param nowMs the clock of the run */
+    public FaultLog(LongSupplier nowMs, PrintStream out) {
         this.nowMs = nowMs;
         this.out = out;
     }
 
     /** A fault of this kind begins, at this broker, topic or other place. */
-    synchronized void fault(String place, String kind) {
+    public synchronized void fault(String place, String kind) {
         faults++;
         count(kind);
         tell("%s: %s", place, kind);
     }
 
     /** Something happens that is too frequent to be told. */
-    synchronized void count(String kind) {
+    public synchronized void count(String kind) {
         kinds.merge(kind, 1, Integer::sum);
     }
 
     /** Anything else, such as the end of a fault. */
-    synchronized void tell(String what, Object... arguments) {
+    public synchronized void tell(String what, Object... arguments) {
         out.printf(Locale.ROOT, "%,8d ms  %s%n", nowMs(), String.format(Locale.ROOT, what, arguments));
     }
 
-    /** On the clock of the ledger. */
-    long nowMs() {
+    /** On the clock of the run. */
+    public long nowMs() {
         return nowMs.getAsLong();
     }
 
-    synchronized int faults() {
+    /** How many there have been. */
+    public synchronized int faults() {
         return faults;
     }
 
     /** How often each kind has happened. */
-    synchronized String kinds() {
+    public synchronized String kinds() {
         return kinds.entrySet().stream()
                 .map(kind -> kind.getKey() + " (" + kind.getValue() + ")")
                 .collect(Collectors.joining("; "));

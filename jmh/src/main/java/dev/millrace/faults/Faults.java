@@ -1,4 +1,4 @@
-package dev.millrace.chaos;
+package dev.millrace.faults;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,22 +18,23 @@ import java.util.stream.Collectors;
  * One row of faults, one after the other, each chosen by the seed. Every kind occurs once before any occurs again. Each
  * fault ends by repairing what it broke.
  */
-abstract class Faults implements Runnable {
+public abstract class Faults implements Runnable {
     private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
 
     private final CountDownLatch end;
-    final Random random;
-    final FaultLog log;
+    protected final Random random;
+    protected final FaultLog log;
 
     /** @param end faults begin until it is counted down */
-    Faults(Random random, FaultLog log, CountDownLatch end) {
+    protected Faults(Random random, FaultLog log, CountDownLatch end) {
         this.random = random;
         this.log = log;
         this.end = end;
     }
 
     /** Blocks for this time and until the last faults are over; returns what went wrong in the faults themselves. */
-    static List<String> runAll(List<Faults> rows, CountDownLatch end, Duration time) throws InterruptedException {
+    public static List<String> runAll(List<Faults> rows, CountDownLatch end, Duration time)
+            throws InterruptedException {
         ExecutorService threads = Executors.newFixedThreadPool(rows.size());
         List<Future<?>> running = rows.stream().map(threads::submit).collect(Collectors.toList());
         threads.shutdown();
@@ -51,10 +52,10 @@ abstract class Faults implements Runnable {
     }
 
     /** The kinds of faults; running one blocks until it is over. */
-    abstract List<Runnable> kinds();
+    protected abstract List<Runnable> kinds();
 
     /** The pause before each fault. */
-    abstract Duration pause();
+    protected abstract Duration pause();
 
     /** If it fails, all faults end: the rest of the time would test less than it seems to. */
     @Override
@@ -81,7 +82,7 @@ abstract class Faults implements Runnable {
     }
 
     /** Lets the present state last, at most until the end of all faults. */
-    final void hold(Duration time) {
+    protected final void hold(Duration time) {
         try {
             var unused = end.await(time.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
@@ -91,7 +92,7 @@ abstract class Faults implements Runnable {
     }
 
     /** Lets the present state last until the condition holds; false if it does not within this time. */
-    final boolean holdUntil(Duration time, BooleanSupplier condition) {
+    protected final boolean holdUntil(Duration time, BooleanSupplier condition) {
         long startNs = System.nanoTime();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - startNs > time.toNanos()) {
@@ -102,11 +103,8 @@ abstract class Faults implements Runnable {
         return true;
     }
 
-    final Duration between(int fromMs, int toMs) {
+    /** A time from the first, inclusive, to the second, exclusive. */
+    protected final Duration between(int fromMs, int toMs) {
         return Duration.ofMillis(fromMs + random.nextInt(toMs - fromMs));
-    }
-
-    final int anyBroker() {
-        return 1 + random.nextInt(ChaosCluster.BROKERS);
     }
 }

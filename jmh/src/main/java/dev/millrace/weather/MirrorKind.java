@@ -1,0 +1,91 @@
+package dev.millrace.weather;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+
+/**
+ * How the mirror of a climate runs.
+ *
+ * @param processes that share the partitions
+ * @param threads of each process
+ * @param bufferMegabytes the {@code buffer.memory} of each process
+ * @param prefix of topics on the target; empty for none
+ */
+record MirrorKind(int processes, int threads, String mode, String resume, int bufferMegabytes, String prefix) {
+    static final List<String> MODES = List.of("auto", "batches", "records", "consumer");
+    static final List<String> RESUMES = List.of("exact", "exactly-once", "at-least-once");
+
+    private static final String CONSUMER = "consumer";
+    private static final String AT_LEAST_ONCE = "at-least-once";
+    private static final String EXACTLY_ONCE = "exactly-once";
+    private static final List<String> DRAWN_MODES =
+            List.of("auto", "auto", "auto", "batches", "batches", "records", CONSUMER);
+    private static final List<String> DRAWN_RESUMES = List.of("exact", EXACTLY_ONCE);
+    private static final List<Integer> BUFFERS = List.of(4, 8, 16, 32);
+
+    /**
+     * What somebody has chosen instead of the seed.
+     *
+     * @param mode null for any
+     * @param resume null for any
+     */
+    record Wanted(String mode, String resume) {
+        static final Wanted ANYTHING = new Wanted(null, null);
+
+        /** Whether the mirror refuses these two together. */
+        boolean isContradiction() {
+            return CONSUMER.equals(mode) && resume != null && !AT_LEAST_ONCE.equals(resume);
+        }
+    }
+
+    /** Draws as often, whatever is wanted, so that what is drawn afterwards stays the same. */
+    static MirrorKind draw(Random random, Wanted wanted) {
+        int processes = 1 + random.nextInt(3);
+        int threads = 1 + random.nextInt(3);
+        String mode = any(DRAWN_MODES, random);
+        String resume = any(DRAWN_RESUMES, random);
+        int buffer = any(BUFFERS, random);
+        String prefix = random.nextBoolean() ? "copy." : "";
+        if (wanted.resume != null) {
+            resume = wanted.resume;
+            if (mode.equals(CONSUMER)) {
+                mode = "auto";
+            }
+        }
+        if (wanted.mode != null) {
+            mode = wanted.mode;
+        }
+        return new MirrorKind(processes, threads, mode, mode.equals(CONSUMER) ? AT_LEAST_ONCE : resume, buffer, prefix);
+    }
+
+    private static <T> T any(List<T> values, Random random) {
+        return values.get(random.nextInt(values.size()));
+    }
+
+    /** Whether it copies through consumers, which alone end when the target may have written old records. */
+    boolean isConsumer() {
+        return mode.equals(CONSUMER);
+    }
+
+    boolean isExactlyOnce() {
+        return resume.equals(EXACTLY_ONCE);
+    }
+
+    boolean isAtLeastOnce() {
+        return resume.equals(AT_LEAST_ONCE);
+    }
+
+    @Override
+    public String toString() {
+        return String.format(
+                Locale.ROOT,
+                "%d x mirror (threads %d, mode %s, resume %s, buffer %d MB%s)",
+                processes,
+                threads,
+                mode,
+                resume,
+                bufferMegabytes,
+                prefix.isEmpty() ? "" : ", prefix " + prefix);
+    }
+}

@@ -1,0 +1,168 @@
+package dev.millrace.weather;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.internals.RecordHeader;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * Writes the records of one topic of the source: a third at once, the others while the weather lasts. Each has a key of its
+ * own, so no two are equal. It does not remember what was written: the judge reads both sides.
+ *
+ * <p><b>Threads:</b> one writes, any changes the number of partitions.
+ */
+final class SourceTopic implements AutoCloseable {
+    private static final Duration STEP = Duration.ofMillis(20);
+    private static final Duration CLOSE = Duration.ofSeconds(1);
+    private static final int MAX_TRANSACTION = 200;
+
+    private final TopicKind kind;
+    private final Map<String, Object> config;
+    private final Random random;
+    private final long firstTimestamp;
+    private volatile int partitions;
+    private Producer<byte[], byte[]> producer;
+    private int written;
+
+    SourceTopic(Side source, TopicKind kind, Random random) {
+        this.kind = kind;
+        this.random = random;
+        partitions = kind.partitions();
+        firstTimestamp =
+                System.currentTimeMillis() - Duration.ofDays(kind.ageDays()).toMillis();
+        config = new HashMap<>(source.cluster().clientConfig());
+        config.put("compression.type", kind.codec());
+        config.put("batch.size", kind.batchBytes());
+        config.put("linger.ms", 20);
+        config.put("max.block.ms", 10_000);
+        if (kind.isTransactional()) {
+            config.put("transactional.id", kind.name());
+            config.put("transaction.timeout.ms", 10_000); // what a lost producer leaves open must end before the judge
+        }
+    }
+
+    TopicKind kind() {
+        return kind;
+    }
+
+    int partitions() {
+        return partitions;
+    }
+
+    void setPartitions(int count) {
+        partitions = count;
+    }
+
+    /** Writes what is there before the mirror starts. */
+    void writeBacklog() {
+        while (written < kind.records() / 3) {
+            writeSome(kind.records() / 3 - written);
+        }
+        flush();
+    }
+
+    /** Writes all others, at an even pace until so much time has passed. */
+    void writeOthers(Duration time) {
+        long start = System.nanoTime();
+        int first = written;
+        while (written < kind.records()) {
+            double passed = Math.min(1, (System.nanoTime() - start) / (double) time.toNanos());
+            int due = first + (int) ((kind.records() - first) * passed) - written;
+            if (due > 0) {
+                writeSome(due);
+            } else {
+                LockSupport.parkNanos(STEP.toNanos());
+            }
+        }
+        flush();
+    }
+
+    /** What a producer has failed to write is not written again: the mirror has to copy what is there. */
+    private void writeSome(int most) {
+        try {
+            if (producer == null) {
+                producer = new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+                if (kind.isTransactional()) {
+                    producer.initTransactions();
+                }
+            }
+            if (kind.isTransactional()) {
+                writeTransaction(1 + random.nextInt(Math.min(most, MAX_TRANSACTION)));
+            } else {
+                write(most);
+            }
+        } catch (KafkaException | IllegalStateException e) {
+            close();
+        }
+    }
+
+    private void writeTransaction(int records) {
+        producer.beginTransaction();
+        write(records);
+        if (random.nextInt(4) == 0) {
+            producer.flush(); // else nothing would be there to abort
+            producer.abortTransaction();
+        } else {
+            producer.commitTransaction();
+        }
+    }
+
+    private void write(int records) {
+        for (int i = 0; i < records; i++) {
+            ProducerRecord<byte[], byte[]> record = next();
+            var unused = producer.send(record);
+        }
+    }
+
+    private ProducerRecord<byte[], byte[]> next() {
+        int number = written++;
+        byte[] key = ByteBuffer.allocate(Long.BYTES).putLong(number).array();
+        List<Header> headers = number % 7 == 0
+                ? List.of(new RecordHeader("number", Integer.toString(number).getBytes(StandardCharsets.UTF_8)))
+                : List.of();
+        return new ProducerRecord<>(
+                kind.name(), random.nextInt(partitions), firstTimestamp + number, key, value(number), headers);
+    }
+
+    /** Half of it is random, so that it can be compressed, but not to nothing; one in fifty is null. */
+    private byte[] value(int number) {
+        if (kind.largeEvery() > 0 && number % kind.largeEvery() == kind.largeEvery() - 1) {
+            return bytes(TopicKind.LARGE_BYTES);
+        }
+        return number % 50 == 49 ? null : bytes(random.nextInt(kind.valueBytes() + 1));
+    }
+
+    private byte[] bytes(int length) {
+        byte[] half = new byte[(length + 1) / 2];
+        random.nextBytes(half);
+        byte[] all = new byte[length];
+        System.arraycopy(half, 0, all, 0, half.length);
+        return all;
+    }
+
+    private void flush() {
+        if (producer != null) {
+            producer.flush();
+        }
+    }
+
+    /** Does not wait for a source that is away. */
+    @Override
+    public void close() {
+        if (producer != null) {
+            producer.close(CLOSE);
+            producer = null;
+        }
+    }
+}

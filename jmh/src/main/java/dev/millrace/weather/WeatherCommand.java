@@ -1,0 +1,123 @@
+package dev.millrace.weather;
+
+import dev.millrace.command.CommandLines;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The command {@code testkit/weather}. */
+@Command(
+        name = "weather",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        usageHelpAutoWidth = true,
+        description = {
+            "Runs one climate after the other: two real clusters, a slow link, and one to three processes of the mirror between"
+                    + " them, while mirrors and brokers are killed, stopped and frozen, and connections break.",
+            "Then compares both sides record by record. The last line has the numbers of all climates."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:everything is as the mirror promises", "1:it is not", "2:the command line is wrong"})
+public final class WeatherCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--minutes",
+            paramLabel = "N",
+            defaultValue = "10",
+            description = "New climates begin for so long. Default: ${DEFAULT-VALUE}. One takes one to three minutes.")
+    private double minutes;
+
+    @Option(names = "--climates", paramLabel = "N", description = "Runs so many climates, however long that takes.")
+    private Integer climates;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "S",
+            description =
+                    "Chooses everything of the first climate; the next one has the next seed. With --climates 1 a climate"
+                            + " is run again alone. Default: a random one, which is printed. Times differ from run to run.")
+    private Long seed;
+
+    @Option(names = "--resume", paramLabel = "R", description = "Of each mirror, instead of what the seed chooses.")
+    private String resume;
+
+    @Option(names = "--mode", paramLabel = "M", description = "Of each mirror, instead of what the seed chooses.")
+    private String mode;
+
+    @Option(names = "--mirror", hidden = true, required = true, description = "The command of the mirror.")
+    private Path mirror;
+
+    public static void main(String[] arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    static CommandLine commandLine() {
+        return CommandLines.of(new WeatherCommand(), Map.of(), e -> null);
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        CommandLines.check(spec, minutes > 0, "--minutes is " + minutes + ", must be more than 0");
+        CommandLines.check(spec, climates == null || climates > 0, "--climates is " + climates + ", must be 1 or more");
+        checkOneOf("--resume", resume, MirrorKind.RESUMES);
+        checkOneOf("--mode", mode, MirrorKind.MODES);
+        MirrorKind.Wanted wanted = new MirrorKind.Wanted(mode, resume);
+        CommandLines.check(
+                spec, !wanted.isContradiction(), "--mode " + mode + " is not possible with --resume " + resume);
+        long first = seed != null ? seed : ThreadLocalRandom.current().nextLong(1_000_000);
+        return run(first, wanted) ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    private void checkOneOf(String option, String value, List<String> possible) {
+        if (value != null) {
+            CommandLines.checkOneOf(spec, option, value, possible.toArray(String[]::new));
+        }
+    }
+
+    private boolean run(long first, MirrorKind.Wanted wanted) throws InterruptedException {
+        long start = System.nanoTime();
+        Duration time = Duration.ofMillis((long) (minutes * 60_000));
+        WeatherRun.Result all = WeatherRun.Result.NOTHING;
+        int count = 0;
+        while (climates != null ? count < climates : count == 0 || System.nanoTime() - start < time.toNanos()) {
+            WeatherRun.Result one = new WeatherRun(Climate.draw(first + count, wanted), mirror, System.out).run();
+            print(1, one, first + count);
+            all = all.plus(one);
+            count++;
+        }
+        print(count, all, first);
+        return all.isClean();
+    }
+
+    private static void print(int seeds, WeatherRun.Result result, long seed) {
+        Judgement judgement = result.judgement();
+        System.out.printf(
+                Locale.ROOT,
+                "seeds %d records %d faults %d lost %d doubled %d reordered %d changed %d aborted-read %d stuck %d exits %d"
+                        + " allowed %d seed %d%n",
+                seeds,
+                judgement.records(),
+                result.faults(),
+                judgement.lost(),
+                judgement.doubled(),
+                judgement.reordered(),
+                judgement.changed(),
+                judgement.aborted(),
+                result.stuck(),
+                result.exits(),
+                judgement.allowed(),
+                seed);
+    }
+}

@@ -1,0 +1,59 @@
+package dev.millrace.weather;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.weather.MirrorKind.Wanted;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+class ClimateTest {
+    private static final List<Climate> CLIMATES = LongStream.range(0, 300)
+            .mapToObj(seed -> Climate.draw(seed, Wanted.ANYTHING))
+            .toList();
+
+    @Test
+    void shouldDrawTheSameClimateFromTheSameSeed() {
+        assertThat(LongStream.range(0, 300).mapToObj(seed -> Climate.draw(seed, Wanted.ANYTHING)))
+                .containsExactlyElementsOf(CLIMATES);
+    }
+
+    @Test
+    void shouldDrawEveryModeEachResumeAndOldRecords() {
+        assertThat(CLIMATES.stream().map(climate -> climate.mirror().mode())).containsAll(MirrorKind.MODES);
+        assertThat(CLIMATES.stream().map(climate -> climate.mirror().resume())).containsAll(MirrorKind.RESUMES);
+        assertThat(CLIMATES)
+                .anyMatch(climate -> climate.topics().stream().anyMatch(TopicKind::isOld))
+                .anyMatch(climate -> climate.topics().stream().anyMatch(topic -> topic.largeEvery() > 0));
+    }
+
+    @Test
+    void shouldHaveNoMoreDataThanTheLinkCarriesInTwentySeconds() {
+        assertThat(CLIMATES).allMatch(climate -> climate.linkTime().compareTo(Duration.ofSeconds(20)) <= 0);
+    }
+
+    @Test
+    void shouldChangeOnlyTheMirrorWhenSomebodyChoosesItsMode() {
+        Climate drawn = Climate.draw(7, Wanted.ANYTHING);
+
+        Climate chosen = Climate.draw(7, new Wanted("batches", "exactly-once"));
+
+        assertThat(chosen.mirror().mode()).isEqualTo("batches");
+        assertThat(chosen.mirror().resume()).isEqualTo("exactly-once");
+        assertThat(chosen)
+                .usingRecursiveComparison()
+                .ignoringFields("mirror.mode", "mirror.resume")
+                .isEqualTo(drawn);
+    }
+
+    @Test
+    void shouldNeverResumeExactlyThroughConsumers() {
+        assertThat(CLIMATES)
+                .filteredOn(climate -> climate.mirror().isConsumer())
+                .isNotEmpty()
+                .allMatch(climate -> climate.mirror().isAtLeastOnce());
+        assertThat(LongStream.range(0, 100).mapToObj(seed -> Climate.draw(seed, new Wanted(null, "exact"))))
+                .noneMatch(climate -> climate.mirror().isConsumer());
+    }
+}
