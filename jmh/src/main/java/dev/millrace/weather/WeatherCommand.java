@@ -27,7 +27,11 @@ import picocli.CommandLine.Spec;
             "Then compares both sides record by record. The last line has the numbers of all climates."
         },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:everything is as the mirror promises", "1:it is not", "2:the command line is wrong"})
+        exitCodeList = {
+            "0:everything is as the mirror promises",
+            "1:it is not, or a cluster did not recover from a fault",
+            "2:the command line is wrong"
+        })
 public final class WeatherCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
@@ -91,14 +95,24 @@ public final class WeatherCommand implements Callable<Integer> {
         Duration time = Duration.ofMillis((long) (minutes * 60_000));
         WeatherRun.Result all = WeatherRun.Result.NOTHING;
         int count = 0;
+        int unjudged = 0;
         while (climates != null ? count < climates : count == 0 || System.nanoTime() - start < time.toNanos()) {
-            WeatherRun.Result one = new WeatherRun(Climate.draw(first + count, wanted), mirror, System.out).run();
-            print(1, one, first + count);
-            all = all.plus(one);
+            long next = first + count;
             count++;
+            try {
+                WeatherRun.Result one = new WeatherRun(Climate.draw(next, wanted), mirror, System.out).run();
+                print(1, one, next);
+                all = all.plus(one);
+            } catch (IllegalStateException e) {
+                unjudged++;
+                System.out.println("Seed " + next + " is not judged, because of the clusters: " + e.getMessage());
+            }
         }
-        print(count, all, first);
-        return all.isClean();
+        if (unjudged > 0) {
+            System.out.println("Not judged: " + unjudged);
+        }
+        print(count - unjudged, all, first);
+        return all.isClean() && unjudged == 0;
     }
 
     private static void print(int seeds, WeatherRun.Result result, long seed) {

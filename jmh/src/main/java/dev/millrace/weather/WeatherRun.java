@@ -67,6 +67,11 @@ final class WeatherRun {
         }
     }
 
+    /**
+     * Blocks for some minutes, and prints what happens and what is found.
+     *
+     * @throws IllegalStateException if a cluster does not start, or does not recover from a fault: then nothing is judged
+     */
     Result run() throws InterruptedException {
         out.println(climate);
         CompletableFuture<Side> starting =
