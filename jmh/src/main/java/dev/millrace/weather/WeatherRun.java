@@ -161,7 +161,7 @@ final class WeatherRun {
             Map<TopicPartition, Long> committed =
                     (climate.mirror().isExactlyOnce() ? target : source).committed(MirrorFleet.GROUP);
             source.ends(names, IsolationLevel.READ_COMMITTED).forEach((partition, end) -> {
-                long position = committed.getOrDefault(partition, 0L);
+                long position = committed.getOrDefault(progressOf(partition), 0L);
                 if (position < end) {
                     behind.put(partition, position + " of " + end + " are committed");
                 }
@@ -177,6 +177,13 @@ final class WeatherRun {
             behind.put(new TopicPartition("unknown", 0), "a cluster does not answer: " + e);
         }
         return behind;
+    }
+
+    /** With exactly once the progress is on the target, by the names there, so that it is deleted with a topic. */
+    private TopicPartition progressOf(TopicPartition partition) {
+        return climate.mirror().isExactlyOnce()
+                ? new TopicPartition(copyOf(partition.topic()), partition.partition())
+                : partition;
     }
 
     private String copyOf(String topic) {
