@@ -12,7 +12,7 @@ import java.util.concurrent.CountDownLatch;
 final class MirrorFaults extends Faults {
     private final MirrorFleet fleet;
     private final ClusterFaults clusters;
-    private volatile boolean wasFrozen;
+    private boolean wasFrozen;
 
     /** @param clusters may be the reason why a process that is stopped cannot finish */
     MirrorFaults(MirrorFleet fleet, ClusterFaults clusters, Random random, FaultLog log, CountDownLatch end) {
@@ -21,7 +21,7 @@ final class MirrorFaults extends Faults {
         this.clusters = clusters;
     }
 
-    /** Whether a process was frozen for longer than its session, and went on. */
+    /** Whether a process was frozen for longer than its session, and went on. Ask after the last fault. */
     boolean wasFrozen() {
         return wasFrozen;
     }
@@ -47,11 +47,12 @@ final class MirrorFaults extends Faults {
     private void freeze() {
         Member member = any();
         log.fault(member.toString(), "mirror SIGSTOP");
-        wasFrozen = true;
         member.freeze();
+        long begun = System.nanoTime();
         try {
             hold(MirrorFleet.SESSION.plus(between(0, 6_000)));
         } finally {
+            wasFrozen |= System.nanoTime() - begun > MirrorFleet.SESSION.toNanos();
             member.thaw();
             log.tell("%s: SIGCONT", member);
         }
