@@ -20,6 +20,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +34,7 @@ class VerifyCommandIT {
     @AutoClose
     private static final MirrorFixture clusters = new MirrorFixture();
 
+    @Tag("thorough")
     @ParameterizedTest
     @ValueSource(strings = {"exact", "exactly-once"})
     void shouldFindNoDifferenceWhileTheMirrorRuns(String resume) throws Exception {

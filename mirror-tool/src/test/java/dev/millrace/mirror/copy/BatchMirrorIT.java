@@ -214,6 +214,7 @@ class BatchMirrorIT {
         assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)
     void shouldCopyCommittedTransactionsOnly(CopyMode mode) throws Exception {
@@ -292,6 +293,7 @@ class BatchMirrorIT {
                 .isEqualTo(100);
     }
 
+    @Tag("thorough")
     @Test
     void shouldLoseNothingWhenASecondMirrorJoinsTheGroup() throws Exception {
         String topic = topic("shared", Map.of());

@@ -168,6 +168,7 @@ class GroupFailoverIT {
     }
 
     /** The mirror is slow, so that there is time while it writes the offsets of the first groups. */
+    @Tag("thorough")
     @Test
     void shouldNotSetBackGroupsThatGoOnAtTheTargetWhileTheOffsetsOfOthersAreWritten() throws Exception {
         String topic = "overtaken";

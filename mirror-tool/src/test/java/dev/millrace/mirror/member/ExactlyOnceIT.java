@@ -120,6 +120,7 @@ class ExactlyOnceIT {
         assertThat(comparison).as("seed %d", seed).matches(Comparison::isExact);
     }
 
+    @Tag("thorough")
     @ParameterizedTest(name = "records of {0} days ago")
     @ValueSource(ints = {0, 30})
     void shouldShowEachRecordOnceWhenLeadersMoveAndItIsKilled(int days) throws Exception {

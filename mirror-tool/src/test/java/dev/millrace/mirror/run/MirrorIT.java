@@ -55,6 +55,7 @@ class MirrorIT {
         assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource
     void shouldLoseNothingWhenKilledMidway(ProducerKind kind) throws Exception {
