@@ -1,5 +1,8 @@
 package dev.millrace.chaos;
 
+import static dev.millrace.faults.BreakableCluster.get;
+
+import dev.millrace.faults.BreakableCluster;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
@@ -12,7 +15,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -53,28 +55,19 @@ final class ChaosCluster implements AutoCloseable {
     /** For what the brokers do among themselves when nothing or one thing is broken. */
     static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    private static final Duration CALL = Duration.ofSeconds(12);
-
     private final Admin admin;
 
     ChaosCluster(KafkaCluster cluster) {
-        Map<String, Object> config = new HashMap<>(cluster.clientConfig());
-        config.put("request.timeout.ms", 3_000);
-        config.put("default.api.timeout.ms", 10_000);
-        admin = Admin.create(config);
+        admin = BreakableCluster.createAdmin(cluster);
     }
 
     /** Starts a cluster that notices soon that something is broken. */
     static KafkaCluster start() {
-        return KafkaCluster.builder()
+        return BreakableCluster.builder()
                 .brokers(BROKERS)
                 .listeners(Listener.PROXIED, Listener.REPLICATION, Listener.SASL_SSL)
                 // Otherwise producers, which go on asking for a topic that was deleted, create it again.
                 .setting("auto.create.topics.enable", "false")
-                // A third of Kafka's default: a run has time for more faults.
-                .setting("broker.session.timeout.ms", "3000")
-                .setting("broker.heartbeat.interval.ms", "500")
-                .setting("replica.lag.time.max.ms", "3000")
                 .setting("connections.max.reauth.ms", "3000")
                 .setting("leader.imbalance.check.interval.seconds", "10")
                 .setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500")
@@ -306,15 +299,6 @@ final class ChaosCluster implements AutoCloseable {
             return true;
         } catch (ExecutionException | TimeoutException e) {
             return false;
-        }
-    }
-
-    private static <T> T get(KafkaFuture<T> future) throws ExecutionException, TimeoutException {
-        try {
-            return future.get(CALL.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted while waiting for the cluster", e);
         }
     }
 

@@ -5,7 +5,6 @@ import dev.millrace.testkit.cluster.KafkaCluster;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ThreadLocalRandom;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -75,10 +74,9 @@ public final class ChaosCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        CommandLines.check(spec, minutes > 0, "--minutes is " + minutes + ", must be more than 0");
-        long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong(1_000_000);
+        Duration time = CommandLines.minutes(spec, minutes);
+        long chosen = CommandLines.seed(seed);
         try (KafkaCluster cluster = ChaosCluster.start()) {
-            Duration time = Duration.ofMillis((long) (minutes * 60_000));
             boolean isClean = isTransactional
                     ? new TransactionRun(cluster, chosen, isStock, System.out).run(time)
                     : new ChaosRun(cluster, chosen, isStock, System.out).run(time);

@@ -1,7 +1,9 @@
 package dev.millrace.command;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -58,6 +60,21 @@ public final class CommandLines {
                 command,
                 List.of(possible).contains(value),
                 option + " " + value + ": only " + String.join(", ", possible) + " are possible");
+    }
+
+    /**
+     * Returns the time that an option {@code --minutes} asks for.
+     *
+     * @throws ParameterException if it is not more than 0
+     */
+    public static Duration minutes(CommandSpec command, double minutes) {
+        check(command, minutes > 0, "--minutes is " + minutes + ", must be more than 0");
+        return Duration.ofMillis((long) (minutes * 60_000));
+    }
+
+    /** Returns a random seed if an option {@code --seed} gives none. */
+    public static long seed(Long givenOrNull) {
+        return givenOrNull != null ? givenOrNull : ThreadLocalRandom.current().nextLong(1_000_000);
     }
 
     private static int explainUsage(ParameterException e, String[] arguments) {

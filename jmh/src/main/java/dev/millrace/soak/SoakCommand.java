@@ -61,13 +61,13 @@ public final class SoakCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        CommandLines.check(spec, minutes > 0, "--minutes is " + minutes + ", must be more than 0");
+        Duration time = CommandLines.minutes(spec, minutes);
         CommandLines.check(spec, cycles >= 100, "--cycles is " + cycles + ", must be 100 or more");
         CommandLines.check(spec, rate > 0, "--rate is " + rate + ", must be more than 0");
         try (KafkaCluster cluster = SoakRun.startCluster()) {
             SoakRun run = new SoakRun(cluster, System.out);
             run.openAndClose(cycles);
-            run.sendSteadily(Duration.ofMillis((long) (minutes * 60_000)), rate);
+            run.sendSteadily(time, rate);
             System.out.println(run.leaks().isEmpty() ? "nothing is left" : "left: " + run.leaks());
             return run.leaks().isEmpty() ? ExitCode.OK : ExitCode.SOFTWARE;
         }

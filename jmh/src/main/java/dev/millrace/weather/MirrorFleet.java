@@ -39,7 +39,6 @@ final class MirrorFleet implements AutoCloseable {
     private final ChildFolder folder = ChildFolder.create("millrace-weather-");
     private final List<Member> members;
     private final List<String> findings = new ArrayList<>();
-    private int exits;
 
     /** @param launcher the command {@code mirror} */
     MirrorFleet(Path launcher, MirrorKind kind, Side source, Side target) {
@@ -143,7 +142,7 @@ final class MirrorFleet implements AutoCloseable {
             if (isWanted && !isRunning()) {
                 note(this + " has ended by itself");
                 isWanted = false;
-                if (exits <= MOST_EXITS) {
+                if (exits() <= MOST_EXITS) {
                     start();
                 }
             }
@@ -152,7 +151,6 @@ final class MirrorFleet implements AutoCloseable {
         private void note(String what) {
             List<String> lines = present().printed().toList();
             synchronized (findings) {
-                exits++;
                 findings.add(what + ". Its last lines:\n    "
                         + String.join("\n    ", lines.subList(Math.max(0, lines.size() - SHOWN_LINES), lines.size())));
             }
@@ -200,7 +198,7 @@ final class MirrorFleet implements AutoCloseable {
     /** How many processes have ended by themselves, or badly. */
     int exits() {
         synchronized (findings) {
-            return exits;
+            return findings.size();
         }
     }
 

@@ -63,11 +63,6 @@ record MirrorKind(int processes, int threads, String mode, String resume, int bu
         return values.get(random.nextInt(values.size()));
     }
 
-    /** Whether it copies through consumers, which alone end when the target may have written old records. */
-    boolean isConsumer() {
-        return mode.equals(CONSUMER);
-    }
-
     boolean isExactlyOnce() {
         return resume.equals(EXACTLY_ONCE);
     }

@@ -1,5 +1,8 @@
 package dev.millrace.weather;
 
+import static dev.millrace.faults.BreakableCluster.get;
+
+import dev.millrace.faults.BreakableCluster;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
@@ -8,12 +11,10 @@ import dev.millrace.testkit.proxy.SlowLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -24,7 +25,6 @@ import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.IsolationLevel;
-import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -34,32 +34,24 @@ import org.apache.kafka.common.TopicPartition;
  */
 final class Side implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
-    private static final Duration CALL = Duration.ofSeconds(12);
 
     private final String name;
     private final KafkaCluster cluster;
     private final List<SlowLink> links = new ArrayList<>();
     private final Admin admin;
 
-    /** Starts a cluster that notices soon that a broker is away. */
+    /** Starts the cluster. */
     Side(String name, int brokers, Map<String, String> settings) {
         this.name = name;
-        KafkaCluster.Builder builder = KafkaCluster.builder()
+        KafkaCluster.Builder builder = BreakableCluster.builder()
                 .brokers(brokers)
                 .listeners(Listener.PROXIED)
-                // A third of Kafka's default: there is time for more faults.
-                .setting("broker.session.timeout.ms", "3000")
-                .setting("broker.heartbeat.interval.ms", "500")
-                .setting("replica.lag.time.max.ms", "3000")
                 // So that no topic loses what it has acknowledged when one broker is away.
                 .setting("default.replication.factor", Integer.toString(brokers))
                 .setting("min.insync.replicas", Integer.toString(Math.min(2, brokers)));
         settings.forEach(builder::setting);
         cluster = builder.start();
-        Map<String, Object> config = new HashMap<>(cluster.clientConfig());
-        config.put("request.timeout.ms", 3_000);
-        config.put("default.api.timeout.ms", 10_000);
-        admin = Admin.create(config);
+        admin = BreakableCluster.createAdmin(cluster);
     }
 
     /** Puts a link between each proxy and its broker. */
@@ -145,15 +137,6 @@ final class Side implements AutoCloseable {
                 .filter(offset -> offset.getValue() != null)
                 .collect(Collectors.toMap(
                         Map.Entry::getKey, offset -> offset.getValue().offset()));
-    }
-
-    private static <T> T get(KafkaFuture<T> future) throws ExecutionException, TimeoutException {
-        try {
-            return future.get(CALL.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted while waiting for a cluster", e);
-        }
     }
 
     @Override

@@ -34,7 +34,7 @@ record TopicKind(
     private static final int MIN_RECORDS = 50;
     private static final int MAX_PARTITIONS = 64;
     private static final int MAX_VALUE_BYTES = 100_000;
-    /** Of a record without its value, roughly. */
+    /** A record without its value has about so many. */
     private static final int OVERHEAD_BYTES = 40;
 
     private static final List<String> CODECS = List.of("none", "gzip", "snappy", "lz4", "zstd");
@@ -69,7 +69,7 @@ record TopicKind(
         return from * Math.pow(to / from, random.nextDouble());
     }
 
-    /** Of all its records together, roughly, and as if nothing was compressed. */
+    /** Returns about how many bytes all its records have together, as if nothing was compressed. */
     long bytes() {
         long large = largeEvery == 0 ? 0 : (long) LARGE_BYTES * (records / largeEvery);
         return large + (long) records * (valueBytes / 2 + OVERHEAD_BYTES);

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ThreadLocalRandom;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -73,15 +72,14 @@ public final class WeatherCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        CommandLines.check(spec, minutes > 0, "--minutes is " + minutes + ", must be more than 0");
+        Duration time = CommandLines.minutes(spec, minutes);
         CommandLines.check(spec, climates == null || climates > 0, "--climates is " + climates + ", must be 1 or more");
         checkOneOf("--resume", resume, MirrorKind.RESUMES);
         checkOneOf("--mode", mode, MirrorKind.MODES);
         MirrorKind.Wanted wanted = new MirrorKind.Wanted(mode, resume);
         CommandLines.check(
                 spec, !wanted.isContradiction(), "--mode " + mode + " is not possible with --resume " + resume);
-        long first = seed != null ? seed : ThreadLocalRandom.current().nextLong(1_000_000);
-        return run(first, wanted) ? ExitCode.OK : ExitCode.SOFTWARE;
+        return run(CommandLines.seed(seed), wanted, time) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
     private void checkOneOf(String option, String value, List<String> possible) {
@@ -90,9 +88,8 @@ public final class WeatherCommand implements Callable<Integer> {
         }
     }
 
-    private boolean run(long first, MirrorKind.Wanted wanted) throws InterruptedException {
+    private boolean run(long first, MirrorKind.Wanted wanted, Duration time) throws InterruptedException {
         long start = System.nanoTime();
-        Duration time = Duration.ofMillis((long) (minutes * 60_000));
         WeatherRun.Result all = WeatherRun.Result.NOTHING;
         int count = 0;
         int unjudged = 0;

@@ -194,7 +194,8 @@ final class WeatherRun {
         Judgement all = Judgement.NOTHING;
         for (TopicKind topic : climate.topics()) {
             TopicDigest committed = read(source, topic.name(), "read_committed");
-            TopicDigest withAborted = read(source, topic.name(), "read_uncommitted");
+            TopicDigest withAborted =
+                    topic.isTransactional() ? read(source, topic.name(), "read_uncommitted") : committed;
             TopicDigest copy = read(target, copyOf(topic.name()), "read_committed");
             Judgement.Promise promise = Judgement.Promise.of(climate.mirror(), topic, wasFrozen);
             Judgement one = Judgement.of(committed.compare(copy), withAborted.compare(copy), promise);

@@ -12,7 +12,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
  * one topic is a faithful copy of the other. Takes 8 bytes per record, and up to twice that while reading. Immutable.
  */
 public final class TopicDigest {
-    /** Of a topic without records, or of none. */
+    /** The digest of a topic that has no records, or does not exist. */
     public static final TopicDigest EMPTY = new TopicDigest(List.of());
 
     /** By partition; without trailing partitions that are empty. */
