@@ -114,18 +114,21 @@ final class Side implements AutoCloseable {
         return get(admin.listTopics().names());
     }
 
-    /** The partitions of these topics, of which any may be missing, with the end of each. */
-    Map<TopicPartition, Long> ends(Collection<String> names, IsolationLevel isolation)
-            throws ExecutionException, TimeoutException {
+    /** The partitions of these topics, of which any may be missing. */
+    List<TopicPartition> partitions(Collection<String> names) throws ExecutionException, TimeoutException {
         Set<String> existing = topics();
         existing.retainAll(names);
-        Map<TopicPartition, OffsetSpec> wanted = get(
-                        admin.describeTopics(existing).allTopicNames())
-                .values()
-                .stream()
+        return get(admin.describeTopics(existing).allTopicNames()).values().stream()
                 .flatMap(topic -> topic.partitions().stream()
                         .map(partition -> new TopicPartition(topic.name(), partition.partition())))
-                .collect(Collectors.toMap(partition -> partition, partition -> OffsetSpec.latest()));
+                .toList();
+    }
+
+    /** The end of each of these partitions. */
+    Map<TopicPartition, Long> ends(Collection<TopicPartition> partitions, IsolationLevel isolation)
+            throws ExecutionException, TimeoutException {
+        Map<TopicPartition, OffsetSpec> wanted =
+                partitions.stream().collect(Collectors.toMap(partition -> partition, partition -> OffsetSpec.latest()));
         return get(admin.listOffsets(wanted, new ListOffsetsOptions(isolation)).all()).entrySet().stream()
                 .collect(Collectors.toMap(
                         Map.Entry::getKey, end -> end.getValue().offset()));

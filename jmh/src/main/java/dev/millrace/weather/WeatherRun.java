@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -156,17 +155,17 @@ final class WeatherRun {
     private Map<TopicPartition, String> behind(Side source, Side target) {
         Map<TopicPartition, String> behind = new HashMap<>();
         try {
-            Set<String> names =
-                    Set.copyOf(climate.topics().stream().map(TopicKind::name).toList());
+            List<String> names = climate.topics().stream().map(TopicKind::name).toList();
             Map<TopicPartition, Long> committed =
                     (climate.mirror().isExactlyOnce() ? target : source).committed(MirrorFleet.GROUP);
-            source.ends(names, IsolationLevel.READ_COMMITTED).forEach((partition, end) -> {
+            source.ends(source.partitions(names), IsolationLevel.READ_COMMITTED).forEach((partition, end) -> {
                 long position = committed.getOrDefault(progressOf(partition), 0L);
                 if (position < end) {
                     behind.put(partition, position + " of " + end + " are committed");
                 }
             });
-            Set<String> copies = Set.copyOf(names.stream().map(this::copyOf).toList());
+            List<TopicPartition> copies =
+                    target.partitions(names.stream().map(this::copyOf).toList());
             Map<TopicPartition, Long> ends = target.ends(copies, IsolationLevel.READ_UNCOMMITTED);
             target.ends(copies, IsolationLevel.READ_COMMITTED).forEach((partition, stable) -> {
                 if (stable < ends.getOrDefault(partition, 0L)) {
