@@ -31,6 +31,7 @@ import org.apache.kafka.common.message.ApiMessageType;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
@@ -42,6 +43,7 @@ import org.slf4j.LoggerFactory;
  * <p>{@code -Dmillrace.fuzz=N} damages N answers, {@code -Dmillrace.seed=S} with this seed.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
+@Tag("thorough")
 class DamagedAnswersTest {
     private static final int COUNT = Integer.getInteger("millrace.fuzz", 150);
     private static final int PARALLEL = 48;

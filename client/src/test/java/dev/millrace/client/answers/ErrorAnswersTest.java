@@ -26,6 +26,7 @@ import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
@@ -39,6 +40,7 @@ import org.slf4j.LoggerFactory;
  * {@code -Dmillrace.errors=all}.
  */
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
+@Tag("thorough")
 class ErrorAnswersTest {
     private static final boolean ALL = "all".equals(System.getProperty("millrace.errors"));
     private static final int PARALLEL = 32;

@@ -18,12 +18,14 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * The runs of {@link ExactlyOnceSimulationTest} with whole batches passed and encoded records appended between the
  * records sent: over broken connections and moving leaders, each stands in the log once, in the order of the calls.
  */
+@Tag("thorough")
 class PassedBatchSimulationTest {
     private static final List<BatchCodec> CODECS = SourceBatch.codecs();
     private static final int MAX_PASSED = 12;

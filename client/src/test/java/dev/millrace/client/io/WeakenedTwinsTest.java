@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -12,6 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * The checks of {@link ExactlyOnceSimulationTest} find each of many mistakes. The seeds are always the same, so this
  * fails only if the code or the simulation has changed: then see whether the twin still means what its name says.
  */
+@Tag("thorough")
 class WeakenedTwinsTest {
     /** {@code -Dmillrace.twins.seeds=…} plays more. */
     private static final int MOST_SEEDS = Integer.getInteger("millrace.twins.seeds", 200);

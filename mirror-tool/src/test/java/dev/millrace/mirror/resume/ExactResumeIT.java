@@ -157,6 +157,7 @@ class ExactResumeIT {
     }
 
     @Test
+    @Tag("thorough")
     void shouldWriteEachRecordOnceWhenAnswersAreLostThatTheTargetDoesNotRemember() throws Exception {
         String topic = "answers-lost";
         clusters.source().createTopic(topic, PARTITIONS, 1, Map.of("retention.ms", "-1"));

@@ -31,6 +31,7 @@ import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -71,6 +72,7 @@ class ClusterSyncIT {
     }
 
     @Test
+    @Tag("thorough")
     void shouldSetWhatTheTargetTakesAndTellOnceWhatItRefuses() throws Exception {
         String topic = "refused";
         clusters.source().createTopic(topic, 1, 1, Map.of("min.compaction.lag.ms", "5000", "retention.ms", "1000000"));
@@ -116,6 +118,7 @@ class ClusterSyncIT {
     }
 
     @Test
+    @Tag("thorough")
     void shouldGiveUsersTheSameQuotasAndLeaveThoseOfTheTarget() throws Exception {
         String topic = "quotas";
         clusters.source().createTopic(topic, 1, 1, Map.of());

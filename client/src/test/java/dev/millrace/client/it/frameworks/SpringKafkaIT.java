@@ -27,6 +27,7 @@ import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
@@ -42,6 +43,7 @@ import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** With a {@link MillraceProducerFactory} Spring Kafka works with our producer as with the stock one. */
+@Tag("thorough")
 class SpringKafkaIT {
     @AutoClose
     private static final KafkaCluster cluster = KafkaCluster.builder().start();
