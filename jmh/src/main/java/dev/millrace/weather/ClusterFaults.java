@@ -5,9 +5,14 @@ import dev.millrace.faults.Faults;
 import dev.millrace.testkit.proxy.FaultProxy;
 import dev.millrace.testkit.proxy.FaultProxy.Flow;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.common.TopicPartition;
 
 /**
  * What happens to brokers of either cluster, and between them and the mirror. One broker at a time: with two replicas in sync
@@ -21,13 +26,29 @@ final class ClusterFaults extends Faults {
 
     private final List<Side> sides;
     private final List<SourceTopic> topics;
+    private final CopiedProgress copied;
+    private final GoneRecords gone;
     private volatile boolean isBroken;
     private volatile long mendedNs = System.nanoTime() - AFTERMATH.toNanos();
 
-    ClusterFaults(Side source, Side target, List<SourceTopic> topics, Random random, FaultLog log, CountDownLatch end) {
+    /**
+     * @param copied tells of which partitions the mirror has begun: of others it cannot miss anything
+     * @param gone gets what is deleted
+     */
+    ClusterFaults(
+            Side source,
+            Side target,
+            List<SourceTopic> topics,
+            CopiedProgress copied,
+            GoneRecords gone,
+            Random random,
+            FaultLog log,
+            CountDownLatch end) {
         super(random, log, end);
         sides = List.of(source, target);
         this.topics = topics;
+        this.copied = copied;
+        this.gone = gone;
     }
 
     /** Whether anything was broken at this time of {@link System#nanoTime()} or since, or shortly before. */
@@ -44,7 +65,8 @@ final class ClusterFaults extends Faults {
                 () -> breakConnections("connections are reset", FaultProxy::resetAll),
                 () -> breakConnections("connections are half-open", FaultProxy::makeAllHalfOpen),
                 this::hide,
-                this::grow);
+                this::grow,
+                this::delete);
     }
 
     /** Until all replicas are in sync, so that no two faults together take more than Kafka promises to survive. */
@@ -107,9 +129,23 @@ final class ClusterFaults extends Faults {
     private void grow() {
         SourceTopic topic = topics.get(random.nextInt(topics.size()));
         int partitions = topic.partitions() + 1 + random.nextInt(MAX_MORE_PARTITIONS);
-        log.fault(topic.kind().name(), "more partitions");
+        log.fault(topic.kind().shortName(), "more partitions");
         if (sides.get(0).grow(topic.kind().name(), partitions)) {
             topic.setPartitions(partitions);
+        }
+    }
+
+    /** The first records of some partitions, copied or not. */
+    private void delete() {
+        TopicKind topic = topics.get(random.nextInt(topics.size())).kind();
+        double share = random.nextDouble();
+        log.fault(topic.shortName(), "records are deleted");
+        try {
+            Map<TopicPartition, Long> ends = new HashMap<>(copied.endsOfBegun(topic.name()));
+            ends.replaceAll((partition, end) -> (long) (end * share));
+            log.tell("%s: has lost %d records", topic.shortName(), gone.delete(sides.get(0), topic.name(), ends));
+        } catch (ExecutionException | TimeoutException e) {
+            log.tell("%s: could not be read, so nothing is deleted", topic.shortName());
         }
     }
 

@@ -2,64 +2,58 @@ package dev.millrace.weather;
 
 import dev.millrace.testkit.oracle.Comparison;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * What is wrong with the copies of topics.
+ * What is wrong after one run, or several.
  *
- * @param records of the source
- * @param lost at the source, and not at the target
- * @param doubled further copies that nothing allows
- * @param reordered records out of order that nothing allows
- * @param changed at the target, and not in this partition of the source
- * @param aborted at the target, and at the source in aborted transactions only
- * @param allowed doubled or out of order, as the documentation says that they may be
- * @param examples where the first few are
+ * <p><b>Threads:</b> any.
  */
-record Judgement(
-        long records,
-        long lost,
-        long doubled,
-        long reordered,
-        long changed,
-        long aborted,
-        long allowed,
-        List<String> examples) {
-    static final Judgement NOTHING = new Judgement(0, 0, 0, 0, 0, 0, 0, List.of());
+final class Judgement {
+    private final Map<Rule, Long> broken = new EnumMap<>(Rule.class);
+    private final List<String> examples = new ArrayList<>();
+    private long records;
+    private long faults;
+    private long allowed;
 
-    /** What the documentation promises of the copy of a topic; nothing is ever lost or changed. */
-    enum Promise {
-        /** Each record once and in order. */
-        EXACT,
-        /** First copies are in order; records may be doubled, and last copies out of order. */
-        AT_LEAST_ONCE,
-        /** Records may be doubled and out of order. */
-        ONLY_COMPLETE;
-
-        /**
-         * The promise of {@code docs/mirror.md}.
-         *
-         * @param wasFrozen whether a process was stopped until others took over, and went on
-         */
-        static Promise of(MirrorKind mirror, TopicKind topic, boolean wasFrozen) {
-            if (mirror.isAtLeastOnce()) {
-                return AT_LEAST_ONCE;
-            }
-            return mirror.isExactlyOnce() || !topic.isOld() || !wasFrozen ? EXACT : ONLY_COMPLETE;
+    /**
+     * The rule was broken so often; 0 is right.
+     *
+     * @param what was found, and where
+     */
+    synchronized void found(Rule rule, long count, String what) {
+        if (count > 0) {
+            broken.merge(rule, count, Long::sum);
+            examples.add(rule + " " + count + ": " + what);
         }
+    }
+
+    synchronized void foundFaults(long count) {
+        faults += count;
     }
 
     /**
      * Judges the copy of one topic.
      *
-     * @param committed of what readers of committed records see of both sides
-     * @param withAborted of all that the source has, with what readers of committed records see of the target
+     * @param name of the topic, and what is promised
+     * @param committed of what readers of committed records see of the target, with all that they ever saw of the source
+     * @param withAborted the same, with all that was ever at the source
+     * @param present the same, with what they still see of the source
+     * @param named how many records the mirror has called missing, because they were deleted from the source
      */
-    static Judgement of(Comparison committed, Comparison withAborted, Promise promise) {
+    synchronized void judge(
+            String name,
+            Promise promise,
+            Comparison committed,
+            Comparison withAborted,
+            Comparison present,
+            long named) {
         long strangers = committed.unexpected() + committed.misrouted();
         long aborted = committed.unexpected() - withAborted.unexpected();
-        // A record whose content has changed is missing, too.
-        long lost = committed.lost() - Math.min(committed.lost(), withAborted.unexpected());
         long outOfOrder = committed.reordered() + committed.lastReordered();
         long doubled = promise == Promise.EXACT ? committed.doubled() : 0;
         long reordered = switch (promise) {
@@ -67,33 +61,67 @@ record Judgement(
             case AT_LEAST_ONCE -> committed.reordered();
             case ONLY_COMPLETE -> 0;
         };
-        return new Judgement(
-                committed.source(),
-                lost,
-                doubled,
-                reordered,
-                strangers - aborted,
-                aborted,
-                committed.doubled() - doubled + outOfOrder - reordered,
-                committed.examples());
+        String what = name + ", promised: " + promise + "; "
+                + committed.examples().stream().limit(3).collect(Collectors.joining("; "));
+        // A record whose content has changed is missing, too.
+        found(Rule.LOST, Math.max(0, present.lost() - withAborted.unexpected()), what);
+        found(Rule.DOUBLED, doubled, what);
+        found(Rule.REORDERED, reordered, what);
+        found(Rule.CHANGED, strangers - aborted, what);
+        found(Rule.ABORTED_READ, aborted, what);
+        found(Rule.UNNAMED, committed.lost() - present.lost() - named, what);
+        records += committed.source();
+        allowed += committed.doubled() - doubled + outOfOrder - reordered;
     }
 
-    Judgement plus(Judgement other) {
-        List<String> all = new ArrayList<>(examples);
-        all.addAll(other.examples);
-        return new Judgement(
-                records + other.records,
-                lost + other.lost,
-                doubled + other.doubled,
-                reordered + other.reordered,
-                changed + other.changed,
-                aborted + other.aborted,
-                allowed + other.allowed,
-                all);
+    void add(Judgement other) {
+        for (Rule rule : Rule.values()) {
+            long count = other.broken(rule);
+            synchronized (this) {
+                broken.merge(rule, count, Long::sum);
+            }
+        }
+        synchronized (this) {
+            examples.addAll(other.examples());
+            records += other.records();
+            faults += other.faults();
+            allowed += other.allowed();
+        }
+    }
+
+    synchronized long broken(Rule rule) {
+        return broken.getOrDefault(rule, 0L);
+    }
+
+    /** Where rules were broken; a line each. */
+    synchronized List<String> examples() {
+        return List.copyOf(examples);
+    }
+
+    /** How many records the source ever had. */
+    synchronized long records() {
+        return records;
+    }
+
+    /** How many faults happened. */
+    synchronized long faults() {
+        return faults;
+    }
+
+    /** How many records were doubled or out of order, as the documentation says that they may be. */
+    synchronized long allowed() {
+        return allowed;
     }
 
     /** Whether everything is as promised. */
     boolean isClean() {
-        return lost == 0 && doubled == 0 && reordered == 0 && changed == 0 && aborted == 0;
+        return Stream.of(Rule.values()).allMatch(rule -> broken(rule) == 0);
+    }
+
+    @Override
+    public synchronized String toString() {
+        String rules =
+                Stream.of(Rule.values()).map(rule -> rule + " " + broken(rule)).collect(Collectors.joining(" "));
+        return "records " + records + " faults " + faults + " " + rules + " allowed " + allowed;
     }
 }

@@ -12,7 +12,6 @@ import java.util.concurrent.CountDownLatch;
 final class MirrorFaults extends Faults {
     private final MirrorFleet fleet;
     private final ClusterFaults clusters;
-    private boolean wasFrozen;
 
     /** @param clusters may be the reason why a process that is stopped cannot finish */
     MirrorFaults(MirrorFleet fleet, ClusterFaults clusters, Random random, FaultLog log, CountDownLatch end) {
@@ -21,14 +20,9 @@ final class MirrorFaults extends Faults {
         this.clusters = clusters;
     }
 
-    /** Whether a process was frozen for longer than its session, and went on. Ask after the last fault. */
-    boolean wasFrozen() {
-        return wasFrozen;
-    }
-
     @Override
     protected List<Runnable> kinds() {
-        return List.of(this::kill, this::freeze, this::stop);
+        return List.of(this::kill, this::freeze, this::stop, this::pauseTopics, this::throttle);
     }
 
     @Override
@@ -48,11 +42,9 @@ final class MirrorFaults extends Faults {
         Member member = any();
         log.fault(member.toString(), "mirror SIGSTOP");
         member.freeze();
-        long begun = System.nanoTime();
         try {
             hold(MirrorFleet.SESSION.plus(between(0, 6_000)));
         } finally {
-            wasFrozen |= System.nanoTime() - begun > MirrorFleet.SESSION.toNanos();
             member.thaw();
             log.tell("%s: SIGCONT", member);
         }
@@ -66,6 +58,25 @@ final class MirrorFaults extends Faults {
         interruptibly(() -> member.stop(() -> clusters.wereBrokenSince(begun)));
         log.tell("%s: has ended", member);
         startAgain(member);
+    }
+
+    private void pauseTopics() {
+        Member member = any();
+        log.fault(member.toString(), "topics are paused");
+        member.post("pause", "");
+        hold(between(1_000, 8_000));
+        member.post("resume", "");
+        log.tell("%s: topics go on", member);
+    }
+
+    private void throttle() {
+        Member member = any();
+        int kilobytes = 20 + random.nextInt(1_000);
+        log.fault(member.toString(), "topics are throttled");
+        member.post("throttle", "bytes-per-second=" + kilobytes + "KB");
+        hold(between(1_000, 8_000));
+        member.post("throttle", "bytes-per-second=none");
+        log.tell("%s: topics are not throttled", member);
     }
 
     private void startAgain(Member member) {

@@ -5,14 +5,25 @@ import dev.millrace.testkit.process.ChildFolder;
 import dev.millrace.testkit.process.CommandProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Collectors;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * The processes of one mirror. It starts again what has ended although nobody wanted that, and notes it.
@@ -33,38 +44,79 @@ final class MirrorFleet implements AutoCloseable {
     private static final int MOST_EXITS = 4;
 
     private static final int SHOWN_LINES = 12;
+    private static final String TOKEN = "weather-token-4711";
+    private static final Pattern URL = Pattern.compile("http://127\\.0\\.0\\.1:\\d+/");
+    private static final Pattern GAP = Pattern.compile("Gap in topic (\\S+) partition .* ([0-9,]+) records? at most");
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
+    private static final Duration ANSWER = Duration.ofSeconds(3);
+    /** After this time without trouble a process must say that it is ready. */
+    private static final Duration READY = Duration.ofSeconds(30);
+
+    private static final Duration ASK_AGAIN = Duration.ofMillis(200);
     private static final Duration START = Duration.ofMinutes(2);
 
     private final List<String> command;
     private final ChildFolder folder = ChildFolder.create("millrace-weather-");
     private final List<Member> members;
-    private final List<String> findings = new ArrayList<>();
+    private final Judgement judgement;
+    private volatile boolean wasKilled;
+    private volatile boolean wasFrozen;
 
-    /** @param launcher the command {@code mirror} */
-    MirrorFleet(Path launcher, MirrorKind kind, Side source, Side target) {
-        command = List.of(
+    /**
+     * @param launcher the command {@code mirror}
+     * @param twin runs in place of the mirror
+     * @param judgement gets what processes do that nobody wanted
+     */
+    MirrorFleet(
+            Path launcher, MirrorKind kind, Optional<MirrorTwin> twin, Side source, Side target, Judgement judgement) {
+        this.judgement = judgement;
+        command = new ArrayList<>(List.of(
                 "env",
                 // The JVM starts faster, and these runs are short.
-                "MIRROR_JAVA_OPTS=-Xmx512m -XX:TieredStopAtLevel=1",
+                "MIRROR_JAVA_OPTS=-Xmx512m -XX:TieredStopAtLevel=1"
+                        + twin.map(this::agent).orElse(""),
+                "MIRROR_HTTP_TOKEN=" + TOKEN,
                 launcher.toString(),
                 "run",
-                "--source=" + servers(source),
-                "--target=" + servers(target),
-                "--topics=weather-.*",
+                "--consumer.config=" + file("source.properties", source.mirrorConfig()),
+                "--producer.config=" + file("target.properties", target.mirrorConfig()),
+                "--topics=" + TopicKind.PATTERN,
                 "--group=" + GROUP,
                 "--threads=" + kind.threads(),
                 "--mode=" + kind.mode(),
                 "--resume=" + kind.resume(),
-                "--source-setting=session.timeout.ms=" + SESSION.toMillis(),
-                "--source-setting=heartbeat.interval.ms=1500",
+                "--source-setting=group.protocol=" + kind.groupProtocol(),
                 "--source-setting=metadata.max.age.ms=5000",
-                "--target-setting=buffer.memory=" + kind.bufferMegabytes() * 1_000_000,
-                "--topic-prefix=" + kind.prefix());
+                "--target-setting=buffer.memory=" + kind.bufferBytes(),
+                "--topic-prefix=" + kind.prefix(),
+                "--http=0"));
+        if (kind.choosesSession()) {
+            command.add("--source-setting=session.timeout.ms=" + SESSION.toMillis());
+            command.add("--source-setting=heartbeat.interval.ms=" + Side.HEARTBEAT_MS);
+        }
+        if (kind.hasGroups()) {
+            command.add("--groups=" + ReaderGroup.NAME);
+            command.add("--groups-interval=3s");
+        }
         members = IntStream.range(0, kind.processes()).mapToObj(Member::new).toList();
     }
 
-    private static String servers(Side side) {
-        return side.proxies().stream().map(proxy -> "127.0.0.1:" + proxy.port()).collect(Collectors.joining(","));
+    private String agent(MirrorTwin twin) {
+        Path jar = folder.path().resolve("twin.jar");
+        twin.writeAgent(jar);
+        return " -javaagent:" + jar;
+    }
+
+    private Path file(String name, Map<String, Object> settings) {
+        Properties properties = new Properties();
+        settings.forEach((key, value) -> properties.setProperty(key, value.toString()));
+        Path file = folder.path().resolve(name);
+        try (Writer out = Files.newBufferedWriter(file)) {
+            properties.store(out, null);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return file;
     }
 
     /** One place of the fleet, in which one process after the other runs. */
@@ -72,6 +124,7 @@ final class MirrorFleet implements AutoCloseable {
         private final int number;
         private final List<CommandProcess> processes = new ArrayList<>();
         private boolean isWanted;
+        private int exits;
 
         private Member(int number) {
             this.number = number;
@@ -100,12 +153,14 @@ final class MirrorFleet implements AutoCloseable {
         }
 
         synchronized void kill() throws InterruptedException {
+            wasKilled = true;
             isWanted = false;
             present().kill().awaitExit(STOP);
         }
 
         synchronized void freeze() {
             if (isRunning()) {
+                wasFrozen = true;
                 present().freeze();
             }
         }
@@ -142,18 +197,65 @@ final class MirrorFleet implements AutoCloseable {
             if (isWanted && !isRunning()) {
                 note(this + " has ended by itself");
                 isWanted = false;
-                if (exits() <= MOST_EXITS) {
+                if (exits <= MOST_EXITS) {
                     start();
                 }
             }
         }
 
         private void note(String what) {
+            exits++;
             List<String> lines = present().printed().toList();
-            synchronized (findings) {
-                findings.add(what + ". Its last lines:\n    "
-                        + String.join("\n    ", lines.subList(Math.max(0, lines.size() - SHOWN_LINES), lines.size())));
+            judgement.found(
+                    Rule.EXIT,
+                    1,
+                    what + ". Its last lines:\n    "
+                            + String.join(
+                                    "\n    ", lines.subList(Math.max(0, lines.size() - SHOWN_LINES), lines.size())));
+        }
+
+        /** Changes what it copies; if it does not answer, nobody minds. */
+        void post(String change, String form) {
+            var unused = ask(change, HttpRequest.BodyPublishers.ofString(form), "POST");
+        }
+
+        private int ask(String path, HttpRequest.BodyPublisher body, String method) {
+            Optional<String> url = url();
+            if (url.isEmpty()) {
+                return 0;
             }
+            HttpRequest request = HttpRequest.newBuilder(URI.create(url.get() + path))
+                    .timeout(ANSWER)
+                    .header("Authorization", "Bearer " + TOKEN)
+                    .header("Content-Type", "application/x-www-form-urlencoded")
+                    .method(method, body)
+                    .build();
+            try {
+                return HTTP.send(request, HttpResponse.BodyHandlers.discarding())
+                        .statusCode();
+            } catch (IOException e) {
+                return 0;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("Interrupted while a mirror answers", e);
+            }
+        }
+
+        private synchronized Optional<String> url() {
+            return present()
+                    .printed()
+                    .map(URL::matcher)
+                    .filter(Matcher::find)
+                    .map(Matcher::group)
+                    .findFirst();
+        }
+
+        private boolean isReady() {
+            return ask("readyz", HttpRequest.BodyPublishers.noBody(), "GET") == 200;
+        }
+
+        private synchronized List<String> printed() {
+            return processes.stream().flatMap(CommandProcess::printed).toList();
         }
 
         private synchronized void save(Path to) throws IOException {
@@ -172,6 +274,16 @@ final class MirrorFleet implements AutoCloseable {
         public String toString() {
             return "mirror " + number;
         }
+    }
+
+    /** Whether a process was killed, also because it did not end in time. */
+    boolean wasKilled() {
+        return wasKilled;
+    }
+
+    /** Whether a process was frozen, perhaps for longer than its session. */
+    boolean wasFrozen() {
+        return wasFrozen;
     }
 
     List<Member> members() {
@@ -195,17 +307,40 @@ final class MirrorFleet implements AutoCloseable {
         }
     }
 
-    /** How many processes have ended by themselves, or badly. */
-    int exits() {
-        synchronized (findings) {
-            return findings.size();
+    /** Blocks until every process says that it is ready, for a while; judges those that do not. */
+    void judgeReadiness() {
+        for (Member member : members) {
+            boolean isReady = false;
+            for (long start = System.nanoTime(); !isReady && System.nanoTime() - start < READY.toNanos(); ) {
+                isReady = member.isReady();
+                if (!isReady) {
+                    LockSupport.parkNanos(ASK_AGAIN.toNanos());
+                }
+            }
+            judgement.found(Rule.UNREADY, isReady ? 0 : 1, member + " says that it is not ready");
         }
     }
 
-    List<String> findings() {
-        synchronized (findings) {
-            return List.copyOf(findings);
-        }
+    /** Judges whether any process has told a secret. */
+    void judgeSecrets() {
+        List<String> telling = printed()
+                .filter(line -> line.contains(Side.PASSWORD) || line.contains(TOKEN))
+                .toList();
+        judgement.found(Rule.TOLD_SECRET, telling.size(), String.join("; ", telling));
+    }
+
+    /** How many records of this topic processes have called missing, because the source no longer has them. */
+    long named(String topic) {
+        return printed()
+                .map(GAP::matcher)
+                .filter(Matcher::find)
+                .filter(gap -> gap.group(1).equals(topic))
+                .mapToLong(gap -> Long.parseLong(gap.group(2).replace(",", "")))
+                .sum();
+    }
+
+    private Stream<String> printed() {
+        return members.stream().flatMap(member -> member.printed().stream());
     }
 
     /** Writes what all processes have printed to files of this folder, which it creates. */

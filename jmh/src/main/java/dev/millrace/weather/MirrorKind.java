@@ -11,8 +11,18 @@ import java.util.Random;
  * @param threads of each process
  * @param bufferMegabytes the {@code buffer.memory} of each process
  * @param prefix of topics on the target; empty for none
+ * @param groupProtocol of its consumers
+ * @param hasGroups whether it keeps the offsets of a consumer group on the target
  */
-record MirrorKind(int processes, int threads, String mode, String resume, int bufferMegabytes, String prefix) {
+record MirrorKind(
+        int processes,
+        int threads,
+        String mode,
+        String resume,
+        int bufferMegabytes,
+        String prefix,
+        String groupProtocol,
+        boolean hasGroups) {
     static final List<String> MODES = List.of("auto", "batches", "records", "consumer");
     static final List<String> RESUMES = List.of("exact", "exactly-once", "at-least-once");
 
@@ -47,6 +57,8 @@ record MirrorKind(int processes, int threads, String mode, String resume, int bu
         String resume = any(DRAWN_RESUMES, random);
         int buffer = any(BUFFERS, random);
         String prefix = random.nextBoolean() ? "copy." : "";
+        String groupProtocol = random.nextInt(4) == 0 ? "consumer" : "classic";
+        boolean hasGroups = random.nextBoolean();
         if (wanted.resume != null) {
             resume = wanted.resume;
             if (mode.equals(CONSUMER)) {
@@ -56,11 +68,33 @@ record MirrorKind(int processes, int threads, String mode, String resume, int bu
         if (wanted.mode != null) {
             mode = wanted.mode;
         }
-        return new MirrorKind(processes, threads, mode, mode.equals(CONSUMER) ? AT_LEAST_ONCE : resume, buffer, prefix);
+        return new MirrorKind(
+                processes,
+                threads,
+                mode,
+                mode.equals(CONSUMER) ? AT_LEAST_ONCE : resume,
+                buffer,
+                prefix,
+                groupProtocol,
+                hasGroups);
     }
 
     private static <T> T any(List<T> values, Random random) {
         return values.get(random.nextInt(values.size()));
+    }
+
+    int bufferBytes() {
+        return bufferMegabytes * 1_000_000;
+    }
+
+    /** Whether it knows how records were compressed at the source. */
+    boolean keepsCodec() {
+        return !mode.equals(CONSUMER);
+    }
+
+    /** Whether its consumers tell the brokers how long their session is; with the newer protocol brokers tell them. */
+    boolean choosesSession() {
+        return groupProtocol.equals("classic");
     }
 
     boolean isExactlyOnce() {
@@ -75,12 +109,14 @@ record MirrorKind(int processes, int threads, String mode, String resume, int bu
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%d x mirror (threads %d, mode %s, resume %s, buffer %d MB%s)",
+                "%d x mirror (threads %d, mode %s, resume %s, buffer %d MB, protocol %s%s%s)",
                 processes,
                 threads,
                 mode,
                 resume,
                 bufferMegabytes,
-                prefix.isEmpty() ? "" : ", prefix " + prefix);
+                groupProtocol,
+                prefix.isEmpty() ? "" : ", prefix " + prefix,
+                hasGroups ? ", groups" : "");
     }
 }

@@ -5,17 +5,19 @@ import static dev.millrace.faults.BreakableCluster.get;
 import dev.millrace.faults.BreakableCluster;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
-import dev.millrace.testkit.cluster.Listener;
+import dev.millrace.testkit.oracle.TopicDigest;
 import dev.millrace.testkit.proxy.FaultProxy;
 import dev.millrace.testkit.proxy.SlowLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
@@ -23,9 +25,14 @@ import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListTopicsOptions;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.quota.ClientQuotaAlteration;
+import org.apache.kafka.common.quota.ClientQuotaEntity;
 
 /**
  * One of the two clusters, which mirrors reach through a proxy before each broker, and perhaps a slow link after it.
@@ -35,32 +42,63 @@ import org.apache.kafka.common.TopicPartition;
 final class Side implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
+    /** Appears nowhere else, so that one can see whether a mirror tells it. */
+    static final String PASSWORD = "weather-password-4711";
+
+    static final String HEARTBEAT_MS = "1500";
+
+    private static final String USER = "mirror";
+
     private final String name;
+    private final ClusterKind kind;
     private final KafkaCluster cluster;
     private final List<SlowLink> links = new ArrayList<>();
     private final Admin admin;
 
     /** Starts the cluster. */
-    Side(String name, int brokers, Map<String, String> settings) {
+    Side(String name, ClusterKind kind) {
         this.name = name;
+        this.kind = kind;
         KafkaCluster.Builder builder = BreakableCluster.builder()
-                .brokers(brokers)
-                .listeners(Listener.PROXIED)
-                // So that no topic loses what it has acknowledged when one broker is away.
-                .setting("default.replication.factor", Integer.toString(brokers))
-                .setting("min.insync.replicas", Integer.toString(Math.min(2, brokers)));
-        settings.forEach(builder::setting);
+                .brokers(kind.brokers())
+                .listeners(kind.listener())
+                .users(USER)
+                .password(PASSWORD)
+                .setting("group.consumer.session.timeout.ms", Long.toString(MirrorFleet.SESSION.toMillis()))
+                .setting("group.consumer.min.session.timeout.ms", Long.toString(MirrorFleet.SESSION.toMillis()))
+                .setting("group.consumer.heartbeat.interval.ms", HEARTBEAT_MS)
+                .setting("group.consumer.min.heartbeat.interval.ms", HEARTBEAT_MS);
+        kind.settings().forEach(builder::setting);
         cluster = builder.start();
         admin = BreakableCluster.createAdmin(cluster);
     }
 
+    /** Gives the mirror its quota. */
+    void limit() throws ExecutionException, TimeoutException {
+        if (kind.quotaMegabytesPerSecond() > 0) {
+            double bytes = 1e6 * kind.quotaMegabytesPerSecond();
+            get(admin.alterClientQuotas(List.of(new ClientQuotaAlteration(
+                            new ClientQuotaEntity(Map.of(ClientQuotaEntity.USER, USER)),
+                            List.of(
+                                    new ClientQuotaAlteration.Op("producer_byte_rate", bytes),
+                                    new ClientQuotaAlteration.Op("consumer_byte_rate", bytes)))))
+                    .all());
+        }
+    }
+
     /** Puts a link between each proxy and its broker. */
-    void moveAway(long bytesPerSecond, Duration roundTrip) {
+    void moveAway(Link line) {
         for (FaultProxy proxy : proxies()) {
-            SlowLink link = new SlowLink(proxy.target(), bytesPerSecond, roundTrip);
+            SlowLink link = new SlowLink(
+                    proxy.target(), line.bytesPerSecondToBrokers(), line.bytesPerSecondFromBrokers(), line.roundTrip());
             links.add(link);
             proxy.setTarget(link.port());
         }
+    }
+
+    /** What the mirror needs to connect. */
+    Map<String, Object> mirrorConfig() {
+        return cluster.clientConfig(kind.listener());
     }
 
     KafkaCluster cluster() {
@@ -69,7 +107,7 @@ final class Side implements AutoCloseable {
 
     List<FaultProxy> proxies() {
         return IntStream.rangeClosed(1, cluster.brokers())
-                .mapToObj(cluster::proxy)
+                .mapToObj(broker -> cluster.proxy(kind.listener(), broker))
                 .toList();
     }
 
@@ -140,6 +178,42 @@ final class Side implements AutoCloseable {
                 .filter(offset -> offset.getValue() != null)
                 .collect(Collectors.toMap(
                         Map.Entry::getKey, offset -> offset.getValue().offset()));
+    }
+
+    /** Commits for a group without members. */
+    void commit(String group, TopicPartition partition, long offset) throws ExecutionException, TimeoutException {
+        get(admin.alterConsumerGroupOffsets(group, Map.of(partition, new OffsetAndMetadata(offset)))
+                .all());
+    }
+
+    /** What readers of committed records see of a topic; empty if there is no such topic. */
+    TopicDigest read(String topic, Predicate<ConsumerRecord<byte[], byte[]>> isWanted)
+            throws ExecutionException, TimeoutException {
+        return read(topic, IsolationLevel.READ_COMMITTED, isWanted);
+    }
+
+    TopicDigest read(String topic, IsolationLevel isolation, Predicate<ConsumerRecord<byte[], byte[]>> isWanted)
+            throws ExecutionException, TimeoutException {
+        if (!topics().contains(topic)) {
+            return TopicDigest.EMPTY;
+        }
+        Map<String, Object> config = new HashMap<>(cluster.clientConfig());
+        config.put("isolation.level", isolation.toString());
+        return TopicDigest.readSome(config, topic, isWanted);
+    }
+
+    /** Deletes all records before these offsets; blocks until they are gone. */
+    void deleteBefore(Map<TopicPartition, Long> offsets) {
+        Map<TopicPartition, RecordsToDelete> wanted = new HashMap<>();
+        offsets.forEach((partition, offset) -> wanted.put(partition, RecordsToDelete.beforeOffset(offset)));
+        Await.until("the records of " + offsets.keySet() + " are deleted", PATIENCE, () -> {
+            try {
+                get(admin.deleteRecords(wanted).all());
+                return true;
+            } catch (ExecutionException | TimeoutException e) {
+                return false;
+            }
+        });
     }
 
     @Override

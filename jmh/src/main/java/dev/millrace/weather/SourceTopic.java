@@ -17,8 +17,8 @@ import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Writes the records of one topic of the source: a third at once, the others while the weather lasts. Each has a key of its
- * own, so no two are equal. It does not remember what was written: the judge reads both sides.
+ * Writes the records of one topic of the source: a third at once, the others while the weather lasts. Each has its
+ * number in the key or a header, so no two are equal. It does not remember what was written: the judge reads both sides.
  *
  * <p><b>Threads:</b> one writes, any changes the number of partitions.
  */
@@ -26,6 +26,7 @@ final class SourceTopic implements AutoCloseable {
     private static final Duration STEP = Duration.ofMillis(20);
     private static final Duration CLOSE = Duration.ofSeconds(1);
     private static final int MAX_TRANSACTION = 200;
+    private static final long TWO_YEARS_MS = Duration.ofDays(730).toMillis();
 
     private final TopicKind kind;
     private final Map<String, Object> config;
@@ -42,9 +43,10 @@ final class SourceTopic implements AutoCloseable {
         firstTimestamp =
                 System.currentTimeMillis() - Duration.ofDays(kind.ageDays()).toMillis();
         config = new HashMap<>(source.cluster().clientConfig());
-        config.put("compression.type", kind.codec());
+        config.put("compression.type", kind.codec().name);
         config.put("batch.size", kind.batchBytes());
         config.put("linger.ms", 20);
+        config.put("max.request.size", kind.maxBatchBytes());
         config.put("max.block.ms", 10_000);
         if (kind.isTransactional()) {
             config.put("transactional.id", kind.name());
@@ -127,18 +129,27 @@ final class SourceTopic implements AutoCloseable {
 
     private ProducerRecord<byte[], byte[]> next() {
         int number = written++;
-        byte[] key = ByteBuffer.allocate(Long.BYTES).putLong(number).array();
-        List<Header> headers = number % 7 == 0
+        byte[] key =
+                kind.hasKeys() ? ByteBuffer.allocate(Long.BYTES).putLong(number).array() : null;
+        List<Header> headers = !kind.hasKeys() || number % 7 == 0
                 ? List.of(new RecordHeader("number", Integer.toString(number).getBytes(StandardCharsets.UTF_8)))
                 : List.of();
         return new ProducerRecord<>(
-                kind.name(), random.nextInt(partitions), firstTimestamp + number, key, value(number), headers);
+                kind.name(), random.nextInt(partitions), timestamp(number), key, value(number), headers);
+    }
+
+    private long timestamp(int number) {
+        return switch (kind.timestamps()) {
+            case RISING -> firstTimestamp + number;
+            case EQUAL -> firstTimestamp;
+            case WILD -> firstTimestamp - (long) (random.nextDouble() * TWO_YEARS_MS);
+        };
     }
 
     /** Half of it is random, so that it can be compressed, but not to nothing; one in fifty is null. */
     private byte[] value(int number) {
-        if (kind.largeEvery() > 0 && number % kind.largeEvery() == kind.largeEvery() - 1) {
-            return bytes(TopicKind.LARGE_BYTES);
+        if (kind.isLarge(number)) {
+            return bytes(kind.largeBytes());
         }
         return number % 50 == 49 ? null : bytes(random.nextInt(kind.valueBytes() + 1));
     }

@@ -5,74 +5,135 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
+import org.apache.kafka.common.record.internal.CompressionType;
 
 /**
  * A topic of the source, and what is written to it.
  *
  * @param partitions at first; a fault may add some
- * @param valueBytes of the largest values, but for the few of {@link #LARGE_BYTES}
- * @param largeEvery one record of so many has a value of {@link #LARGE_BYTES}; 0 for none
- * @param ageDays of its records
+ * @param valueBytes of the largest values, but for the few of {@code largeBytes}
+ * @param largeBytes of the values of a few records; 0 if there are none
+ * @param largeEvery one record of so many has such a value
+ * @param ageDays of its first record
  * @param isTransactional whether it is written in transactions, some of which are aborted
  */
 record TopicKind(
         String name,
         int partitions,
-        String codec,
+        CompressionType codec,
+        boolean hasKeys,
         int valueBytes,
+        int largeBytes,
         int largeEvery,
         int batchBytes,
         int ageDays,
+        Timestamps timestamps,
         boolean isTransactional,
         boolean isLogAppendTime,
         int records) {
+    /** Which timestamps its records have. */
+    enum Timestamps {
+        /** A millisecond after another. */
+        RISING,
+        /** All the same. */
+        EQUAL,
+        /** Any of the last two years. */
+        WILD
+    }
+
+    private static final String PREFIX = "weather";
+    /** All of them, as an option of the mirror. */
+    static final String PATTERN = PREFIX + ".*";
+
     /** Near the limit of a batch by Kafka's default. */
-    static final int LARGE_BYTES = 900_000;
+    private static final int LARGE = 900_000;
+    /** The topic must allow them. */
+    private static final int VERY_LARGE = 5_000_000;
 
     private static final int LARGE_RECORDS = 4;
     private static final int MAX_RECORDS = 40_000;
     private static final int MIN_RECORDS = 50;
     private static final int MAX_PARTITIONS = 64;
     private static final int MAX_VALUE_BYTES = 100_000;
+    private static final int MAX_NAME = 249;
     /** A record without its value has about so many. */
     private static final int OVERHEAD_BYTES = 40;
 
-    private static final List<String> CODECS = List.of("none", "gzip", "snappy", "lz4", "zstd");
     private static final List<Integer> AGES = List.of(0, 0, 3, 1000);
 
     /** @param bytes of all its records together, roughly */
-    static TopicKind draw(String name, long bytes, Random random) {
+    static TopicKind draw(int number, long bytes, MirrorKind mirror, Random random) {
+        String name = drawName(number, mirror, random);
         int partitions = (int) logUniform(1, MAX_PARTITIONS + 1, random);
-        String codec = CODECS.get(random.nextInt(CODECS.size()));
+        CompressionType codec = any(CompressionType.values(), random);
+        boolean hasKeys = random.nextInt(4) > 0;
         int valueBytes = (int) logUniform(1, MAX_VALUE_BYTES, random);
-        boolean hasLarge = random.nextInt(3) == 0 && bytes > 3L * LARGE_RECORDS * LARGE_BYTES;
+        int large = drawLarge(bytes, mirror, random);
         int batchBytes = (int) logUniform(1_000, 500_000, random);
         int ageDays = AGES.get(random.nextInt(AGES.size()));
+        Timestamps timestamps = random.nextBoolean() ? Timestamps.RISING : any(Timestamps.values(), random);
         boolean isTransactional = random.nextInt(4) == 0;
         boolean isLogAppendTime = random.nextInt(6) == 0;
-        long forOthers = hasLarge ? bytes - (long) LARGE_RECORDS * LARGE_BYTES : bytes;
+        long forOthers = bytes - (long) LARGE_RECORDS * large;
         int records = (int) Math.max(MIN_RECORDS, Math.min(MAX_RECORDS, forOthers / (valueBytes / 2 + OVERHEAD_BYTES)));
         return new TopicKind(
                 name,
                 partitions,
                 codec,
+                hasKeys,
                 valueBytes,
-                hasLarge ? Math.max(1, records / LARGE_RECORDS) : 0,
+                large,
+                records / LARGE_RECORDS,
                 batchBytes,
                 ageDays,
+                timestamps,
                 isTransactional,
                 isLogAppendTime,
                 records);
+    }
+
+    /** Short, with every kind of character, or as long as a copy may be named. */
+    private static String drawName(int number, MirrorKind mirror, Random random) {
+        int most = MAX_NAME - mirror.prefix().length();
+        return switch (random.nextInt(5)) {
+            case 0 -> PREFIX + "." + number + "_of-ALL";
+            case 1 -> (PREFIX + "-" + number + "-").repeat(most).substring(0, most);
+            default -> PREFIX + "-" + number;
+        };
+    }
+
+    private static int drawLarge(long bytes, MirrorKind mirror, Random random) {
+        boolean hasLarge = random.nextInt(3) == 0;
+        boolean isVeryLarge = random.nextInt(2) == 0;
+        // All else would be few records, and a producer cannot send a record larger than its memory.
+        if (hasLarge
+                && isVeryLarge
+                && bytes > 2L * LARGE_RECORDS * VERY_LARGE
+                && mirror.bufferBytes() > 2 * VERY_LARGE) {
+            return VERY_LARGE;
+        }
+        return hasLarge && bytes > 3L * LARGE_RECORDS * LARGE ? LARGE : 0;
+    }
+
+    private static <T> T any(T[] values, Random random) {
+        return values[random.nextInt(values.length)];
     }
 
     static double logUniform(double from, double to, Random random) {
         return from * Math.pow(to / from, random.nextDouble());
     }
 
+    boolean isLarge(int number) {
+        return largeBytes > 0 && number % largeEvery == largeEvery - 1;
+    }
+
     /** Returns about how many bytes all its records have together, as if nothing was compressed. */
     long bytes() {
-        long large = largeEvery == 0 ? 0 : (long) LARGE_BYTES * (records / largeEvery);
-        return large + (long) records * (valueBytes / 2 + OVERHEAD_BYTES);
+        return (long) LARGE_RECORDS * largeBytes + (long) records * (valueBytes / 2 + OVERHEAD_BYTES);
+    }
+
+    String shortName() {
+        return name.length() < MAX_NAME / 2 ? name : name.substring(0, PREFIX.length() + 2) + "...";
     }
 
     /** The settings with which it is created. */
@@ -82,26 +143,39 @@ record TopicKind(
         if (isLogAppendTime) {
             settings.put("message.timestamp.type", "LogAppendTime");
         }
+        if (largeBytes > LARGE) {
+            settings.put("max.message.bytes", Integer.toString(maxBatchBytes()));
+        }
         return settings;
+    }
+
+    /** More than any record of it has. */
+    int maxBatchBytes() {
+        return VERY_LARGE + LARGE;
     }
 
     /** Whether brokers forget who wrote its records, which the target does if they keep their timestamps. */
     boolean isOld() {
-        return ageDays > 0 && !isLogAppendTime;
+        return (ageDays > 0 || timestamps == Timestamps.WILD) && !isLogAppendTime;
     }
 
     @Override
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%,d x %,d B in %d partitions by %,d B %s%s%s%s%s",
+                "%s: %,d x %,d B in %d partitions by %,d B %s%s%s%s%s%s%s",
+                shortName(),
                 records,
                 valueBytes,
                 partitions,
                 batchBytes,
                 codec,
-                largeEvery == 0 ? "" : " with 900 kB",
+                hasKeys ? "" : " without keys",
+                largeBytes == 0 ? "" : " with " + largeBytes / 1_000 + " kB",
                 ageDays == 0 ? "" : " of " + ageDays + " days ago",
+                timestamps == Timestamps.RISING
+                        ? ""
+                        : " of " + timestamps.name().toLowerCase(Locale.ROOT) + " times",
                 isTransactional ? " in transactions" : "",
                 isLogAppendTime ? " LogAppendTime" : "");
     }

@@ -4,8 +4,8 @@ import dev.millrace.command.CommandLines;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -59,6 +59,13 @@ public final class WeatherCommand implements Callable<Integer> {
     @Option(names = "--mode", paramLabel = "M", description = "Of each mirror, instead of what the seed chooses.")
     private String mode;
 
+    @Option(
+            names = "--twin",
+            paramLabel = "T",
+            description =
+                    "A mirror with this mistake in place of the real one, until it is found: ${COMPLETION-CANDIDATES}")
+    private MirrorTwin twin;
+
     @Option(names = "--mirror", hidden = true, required = true, description = "The command of the mirror.")
     private Path mirror;
 
@@ -76,7 +83,7 @@ public final class WeatherCommand implements Callable<Integer> {
         CommandLines.check(spec, climates == null || climates > 0, "--climates is " + climates + ", must be 1 or more");
         checkOneOf("--resume", resume, MirrorKind.RESUMES);
         checkOneOf("--mode", mode, MirrorKind.MODES);
-        MirrorKind.Wanted wanted = new MirrorKind.Wanted(mode, resume);
+        MirrorKind.Wanted wanted = twin == null ? new MirrorKind.Wanted(mode, resume) : twin.wanted();
         CommandLines.check(
                 spec, !wanted.isContradiction(), "--mode " + mode + " is not possible with --resume " + resume);
         return run(CommandLines.seed(seed), wanted, time) ? ExitCode.OK : ExitCode.SOFTWARE;
@@ -90,16 +97,18 @@ public final class WeatherCommand implements Callable<Integer> {
 
     private boolean run(long first, MirrorKind.Wanted wanted, Duration time) throws InterruptedException {
         long start = System.nanoTime();
-        WeatherRun.Result all = WeatherRun.Result.NOTHING;
+        Judgement all = new Judgement();
         int count = 0;
         int unjudged = 0;
-        while (climates != null ? count < climates : count == 0 || System.nanoTime() - start < time.toNanos()) {
+        while (!isTwinFound(all)
+                && (climates != null ? count < climates : count == 0 || System.nanoTime() - start < time.toNanos())) {
             long next = first + count;
             count++;
             try {
-                WeatherRun.Result one = new WeatherRun(Climate.draw(next, wanted), mirror, System.out).run();
+                Judgement one =
+                        new WeatherRun(Climate.draw(next, wanted), mirror, Optional.ofNullable(twin), System.out).run();
                 print(1, one, next);
-                all = all.plus(one);
+                all.add(one);
             } catch (IllegalStateException e) {
                 unjudged++;
                 System.out.println("Seed " + next + " is not judged, because of the clusters: " + e.getMessage());
@@ -112,23 +121,11 @@ public final class WeatherCommand implements Callable<Integer> {
         return all.isClean() && unjudged == 0;
     }
 
-    private static void print(int seeds, WeatherRun.Result result, long seed) {
-        Judgement judgement = result.judgement();
-        System.out.printf(
-                Locale.ROOT,
-                "seeds %d records %d faults %d lost %d doubled %d reordered %d changed %d aborted-read %d stuck %d exits %d"
-                        + " allowed %d seed %d%n",
-                seeds,
-                judgement.records(),
-                result.faults(),
-                judgement.lost(),
-                judgement.doubled(),
-                judgement.reordered(),
-                judgement.changed(),
-                judgement.aborted(),
-                result.stuck(),
-                result.exits(),
-                judgement.allowed(),
-                seed);
+    private boolean isTwinFound(Judgement all) {
+        return twin != null && all.broken(twin.rule()) > 0;
+    }
+
+    private static void print(int seeds, Judgement judgement, long seed) {
+        System.out.println("seeds " + seeds + " " + judgement + " seed " + seed);
     }
 }

@@ -7,10 +7,10 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -19,10 +19,14 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.record.internal.CompressionType;
 
 /** One climate: two clusters, a mirror between them, the weather, and a judgement of what is there when it is over. */
 final class WeatherRun {
     private static final Duration CHECK = Duration.ofMillis(200);
+    /** About how long the calm lasts: who writes shall not have finished before. */
+    private static final Duration CALM = Duration.ofSeconds(10);
+
     /** What waits for a cluster that is away must not keep others from a thread. */
     private static final Executor RUNNER = task -> {
         Thread thread = new Thread(task, "weather");
@@ -30,106 +34,141 @@ final class WeatherRun {
         thread.start();
     };
 
-    /** The first part of the seed that chooses records; those before choose the climate and the faults. */
-    private static final int FIRST_TOPIC = 3;
+    /** Parts of the seed; 0 chooses the climate. */
+    private static final int CLUSTER_FAULTS = 1;
+
+    private static final int MIRROR_FAULTS = 2;
+    private static final int READER_GROUP = 3;
+    private static final int SECOND_HALF = 10;
+    private static final int FIRST_TOPIC = 20;
 
     private final Climate climate;
     private final Path launcher;
+    private final Optional<MirrorTwin> twin;
     private final PrintStream out;
     private final long startNs = System.nanoTime();
     private final FaultLog log;
+    private final Judgement judgement = new Judgement();
+    private final GoneRecords gone = new GoneRecords();
 
-    /** @param launcher the command {@code mirror} */
-    WeatherRun(Climate climate, Path launcher, PrintStream out) {
+    /** What there is to break. */
+    private record Scene(
+            Side source, Side target, List<SourceTopic> topics, CopiedProgress copied, MirrorFleet fleet) {}
+
+    /**
+     * @param launcher the command {@code mirror}
+     * @param twin runs in place of the mirror
+     */
+    WeatherRun(Climate climate, Path launcher, Optional<MirrorTwin> twin, PrintStream out) {
         this.climate = climate;
         this.launcher = launcher;
+        this.twin = twin;
         this.out = out;
         log = new FaultLog(() -> (System.nanoTime() - startNs) / 1_000_000, out);
     }
 
     /**
-     * What a run has found.
-     *
-     * @param stuck partitions that were not copied and committed in time
-     * @param exits mirrors that have ended by themselves, or badly
-     */
-    record Result(Judgement judgement, int faults, int stuck, int exits) {
-        static final Result NOTHING = new Result(Judgement.NOTHING, 0, 0, 0);
-
-        Result plus(Result other) {
-            return new Result(
-                    judgement.plus(other.judgement), faults + other.faults, stuck + other.stuck, exits + other.exits);
-        }
-
-        boolean isClean() {
-            return judgement.isClean() && stuck == 0 && exits == 0;
-        }
-    }
-
-    /**
-     * Blocks for some minutes, and prints what happens and what is found.
+     * Blocks for some minutes, and prints what happens and what is found. Call it once.
      *
      * @throws IllegalStateException if a cluster does not start, or does not recover from a fault: then nothing is judged
      */
-    Result run() throws InterruptedException {
+    Judgement run() throws InterruptedException {
         out.println(climate);
         CompletableFuture<Side> starting =
-                CompletableFuture.supplyAsync(() -> new Side("source", climate.sourceBrokers(), Map.of()));
-        try (Side target = new Side("target", climate.targetBrokers(), targetSettings());
+                CompletableFuture.supplyAsync(() -> new Side("source", climate.source()), RUNNER);
+        try (Side target = new Side("target", climate.target());
                 Side source = starting.join()) {
-            (climate.isSourceFar() ? source : target)
-                    .moveAway(climate.bytesPerSecond(), Duration.ofMillis(climate.roundTripMs()));
-            return run(source, target);
+            source.limit();
+            target.limit();
+            (climate.link().isSourceFar() ? source : target).moveAway(climate.link());
+            try (MirrorFleet fleet = new MirrorFleet(launcher, climate.mirror(), twin, source, target, judgement)) {
+                mirror(source, target, fleet);
+                report(fleet);
+            }
+            return judgement;
+        } catch (ExecutionException | TimeoutException e) {
+            throw new IllegalStateException("A cluster that is not broken does not answer", e);
         }
     }
 
-    private Map<String, String> targetSettings() {
-        return climate.isForgetful() ? Map.of("producer.id.expiration.check.interval.ms", "1000") : Map.of();
-    }
-
-    private Result run(Side source, Side target) throws InterruptedException {
+    private void mirror(Side source, Side target, MirrorFleet fleet)
+            throws InterruptedException, ExecutionException, TimeoutException {
         List<SourceTopic> topics = new ArrayList<>();
-        try (MirrorFleet fleet = new MirrorFleet(launcher, climate.mirror(), source, target)) {
+        CopiedProgress copied = new CopiedProgress(source, target, climate);
+        ReaderGroup group = new ReaderGroup(
+                source, target, names(), climate.mirror().prefix(), Climate.random(climate.seed(), READER_GROUP));
+        try {
             for (TopicKind kind : climate.topics()) {
                 source.create(kind);
                 topics.add(new SourceTopic(source, kind, Climate.random(climate.seed(), FIRST_TOPIC + topics.size())));
             }
             topics.forEach(SourceTopic::writeBacklog);
             fleet.start();
-            boolean wasFrozen = breakThings(source, target, topics, fleet);
-            log.tell("the weather is over");
-            Map<TopicPartition, String> behind = awaitAll(source, target, fleet);
-            log.tell("all is copied; stopping");
-            fleet.stop();
-            log.tell("comparing");
-            Result result = new Result(judge(source, target, wasFrozen), log.faults(), behind.size(), fleet.exits());
-            report(result, behind, fleet);
-            return result;
+            breakThings(new Scene(source, target, topics, copied, fleet), group);
         } finally {
             topics.forEach(SourceTopic::close);
         }
+        log.tell("the weather is over");
+        judgeProgress("at the end", copied, fleet);
+        judgeReadable(target);
+        fleet.judgeReadiness();
+        log.tell("all is copied; stopping");
+        fleet.stop();
+        log.tell("comparing");
+        judgement.foundFaults(log.faults());
+        judge(source, target, group, fleet);
     }
 
-    /** Blocks until all is written and nothing is broken any more; returns whether a process was frozen. */
-    private boolean breakThings(Side source, Side target, List<SourceTopic> topics, MirrorFleet fleet)
-            throws InterruptedException {
-        Duration time = Duration.ofSeconds(climate.seconds());
-        List<CompletableFuture<Void>> writing = topics.stream()
-                .map(topic -> CompletableFuture.runAsync(() -> topic.writeOthers(time), RUNNER))
-                .toList();
+    private List<String> names() {
+        return climate.topics().stream().map(TopicKind::name).toList();
+    }
+
+    /**
+     * Faults, then a calm in which all that is there must be copied though more is written, then faults again. Blocks until
+     * all is written and nothing is broken any more.
+     */
+    private void breakThings(Scene scene, ReaderGroup group)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        Duration half = Duration.ofSeconds(climate.seconds()).dividedBy(2);
+        Duration writing = half.multipliedBy(2).plus(CALM);
         CountDownLatch end = new CountDownLatch(1);
-        ClusterFaults clusters = new ClusterFaults(source, target, topics, Climate.random(climate.seed(), 1), log, end);
-        MirrorFaults mirrors = new MirrorFaults(fleet, clusters, Climate.random(climate.seed(), 2), log, end);
-        CompletableFuture<Void> watching = CompletableFuture.runAsync(() -> watch(fleet, end), RUNNER);
+        List<CompletableFuture<Void>> others = new ArrayList<>();
+        scene.topics.forEach(topic -> others.add(CompletableFuture.runAsync(() -> topic.writeOthers(writing), RUNNER)));
+        others.add(CompletableFuture.runAsync(() -> watch(scene.fleet, end), RUNNER));
+        if (climate.mirror().hasGroups()) {
+            others.add(CompletableFuture.runAsync(group::move, RUNNER));
+        }
+        try {
+            breakThings(0, half, scene);
+            log.tell("calm");
+            judgeProgress("in the calm", scene.copied, scene.fleet);
+            breakThings(SECOND_HALF, half, scene);
+        } finally {
+            end.countDown();
+            group.stop();
+        }
+        others.forEach(CompletableFuture::join);
+    }
+
+    private void breakThings(int part, Duration time, Scene scene) throws InterruptedException {
+        CountDownLatch end = new CountDownLatch(1);
+        ClusterFaults clusters = new ClusterFaults(
+                scene.source,
+                scene.target,
+                scene.topics,
+                scene.copied,
+                gone,
+                Climate.random(climate.seed(), part + CLUSTER_FAULTS),
+                log,
+                end);
+        MirrorFaults mirrors =
+                new MirrorFaults(scene.fleet, clusters, Climate.random(climate.seed(), part + MIRROR_FAULTS), log, end);
         List<String> failures = Faults.runAll(List.of(clusters, mirrors), end, time);
-        watching.join();
-        writing.forEach(CompletableFuture::join);
         if (!failures.isEmpty()) {
             throw new IllegalStateException(String.join("; ", failures));
         }
-        source.awaitAllInSync();
-        target.awaitAllInSync();
-        return mirrors.wasFrozen();
+        scene.source.awaitAllInSync();
+        scene.target.awaitAllInSync();
     }
 
     private static void watch(MirrorFleet fleet, CountDownLatch end) {
@@ -139,94 +178,96 @@ final class WeatherRun {
         }
     }
 
-    /** Blocks until all is copied and committed, or time runs out; then returns which partitions are behind, and how far. */
-    private Map<TopicPartition, String> awaitAll(Side source, Side target, MirrorFleet fleet) {
-        long deadline = System.nanoTime() + climate.bound().toNanos();
-        while (true) {
-            fleet.check();
-            Map<TopicPartition, String> behind = behind(source, target);
-            if (behind.isEmpty() || System.nanoTime() - deadline > 0) {
-                return behind;
-            }
+    /** Blocks until all that is at the source now is copied and committed, or time runs out. */
+    private void judgeProgress(String when, CopiedProgress copied, MirrorFleet fleet)
+            throws ExecutionException, TimeoutException {
+        Map<TopicPartition, Long> ends = copied.ends();
+        long startNs = System.nanoTime();
+        Map<TopicPartition, String> behind;
+        do {
             LockSupport.parkNanos(CHECK.toNanos());
-        }
+            fleet.check();
+            behind = copied.behind(ends);
+        } while (!behind.isEmpty()
+                && System.nanoTime() - startNs < climate.bound().toNanos());
+        judgement.found(Rule.STUCK, behind.size(), when + ": " + behind);
     }
 
-    private Map<TopicPartition, String> behind(Side source, Side target) {
-        Map<TopicPartition, String> behind = new HashMap<>();
-        try {
-            List<String> names = climate.topics().stream().map(TopicKind::name).toList();
-            Map<TopicPartition, Long> committed =
-                    (climate.mirror().isExactlyOnce() ? target : source).committed(MirrorFleet.GROUP);
-            source.ends(source.partitions(names), IsolationLevel.READ_COMMITTED).forEach((partition, end) -> {
-                long position = committed.getOrDefault(progressOf(partition), 0L);
-                if (position < end) {
-                    behind.put(partition, position + " of " + end + " are committed");
-                }
-            });
-            List<TopicPartition> copies =
-                    target.partitions(names.stream().map(this::copyOf).toList());
-            Map<TopicPartition, Long> ends = target.ends(copies, IsolationLevel.READ_UNCOMMITTED);
-            target.ends(copies, IsolationLevel.READ_COMMITTED).forEach((partition, stable) -> {
-                if (stable < ends.getOrDefault(partition, 0L)) {
-                    behind.put(partition, "a transaction is open on the target at " + stable);
-                }
-            });
-        } catch (ExecutionException | TimeoutException e) {
-            behind.put(new TopicPartition("unknown", 0), "a cluster does not answer: " + e);
-        }
-        return behind;
-    }
-
-    /** With exactly once the progress is on the target, by the names there, so that it is deleted with a topic. */
-    private TopicPartition progressOf(TopicPartition partition) {
-        return climate.mirror().isExactlyOnce()
-                ? new TopicPartition(copyOf(partition.topic()), partition.partition())
-                : partition;
+    /** Blocks until no transaction is open on the target, or time runs out. */
+    private void judgeReadable(Side target) throws ExecutionException, TimeoutException {
+        long startNs = System.nanoTime();
+        List<TopicPartition> copies =
+                target.partitions(names().stream().map(this::copyOf).toList());
+        Map<TopicPartition, Long> unreadable;
+        do {
+            LockSupport.parkNanos(CHECK.toNanos());
+            unreadable = target.ends(copies, IsolationLevel.READ_COMMITTED);
+            unreadable
+                    .entrySet()
+                    .removeAll(
+                            target.ends(copies, IsolationLevel.READ_UNCOMMITTED).entrySet());
+        } while (!unreadable.isEmpty()
+                && System.nanoTime() - startNs < climate.bound().toNanos());
+        judgement.found(Rule.STUCK, unreadable.size(), "a transaction is open on the target: " + unreadable);
     }
 
     private String copyOf(String topic) {
         return climate.mirror().prefix() + topic;
     }
 
-    private Judgement judge(Side source, Side target, boolean wasFrozen) {
-        Judgement all = Judgement.NOTHING;
+    private void judge(Side source, Side target, ReaderGroup group, MirrorFleet fleet)
+            throws ExecutionException, TimeoutException {
         for (TopicKind topic : climate.topics()) {
-            TopicDigest committed = read(source, topic.name(), "read_committed");
-            TopicDigest withAborted =
-                    topic.isTransactional() ? read(source, topic.name(), "read_uncommitted") : committed;
-            TopicDigest copy = read(target, copyOf(topic.name()), "read_committed");
-            Judgement.Promise promise = Judgement.Promise.of(climate.mirror(), topic, wasFrozen);
-            Judgement one = Judgement.of(committed.compare(copy), withAborted.compare(copy), promise);
-            if (!one.examples().isEmpty()) {
-                out.printf("%s (%s, promised: %s):%n", topic.name(), topic, promise);
-                one.examples().forEach(example -> out.println("  " + example));
+            Promise promise = Promise.of(climate.mirror(), topic, fleet.wasFrozen(), !gone.isEmpty(topic.name()));
+            judgeRecords(topic, promise, source, target, fleet);
+            judgeCodecs(topic, target);
+            if (climate.mirror().hasGroups()) {
+                group.judge(
+                        topic.name(),
+                        promise,
+                        fleet.wasKilled() || fleet.wasFrozen(),
+                        !gone.isEmpty(topic.name()),
+                        judgement);
             }
-            all = all.plus(one);
         }
-        return all;
+        if (!fleet.wasFrozen()) {
+            group.judgeSetBack(judgement);
+        }
+        fleet.judgeSecrets();
     }
 
-    /** Empty if there is no such topic. */
-    private static TopicDigest read(Side side, String topic, String isolation) {
-        try {
-            if (!side.topics().contains(topic)) {
-                return TopicDigest.EMPTY;
-            }
-        } catch (ExecutionException | TimeoutException e) {
-            throw new IllegalStateException("The " + side + " does not tell its topics", e);
-        }
-        Map<String, Object> config = new HashMap<>(side.cluster().clientConfig());
-        config.put("isolation.level", isolation);
-        return TopicDigest.read(config, topic);
+    private void judgeRecords(TopicKind topic, Promise promise, Side source, Side target, MirrorFleet fleet)
+            throws ExecutionException, TimeoutException {
+        TopicDigest present = source.read(topic.name(), record -> true);
+        TopicDigest committed = gone.committed(topic.name()).plus(present);
+        TopicDigest withAborted = topic.isTransactional()
+                ? gone.all(topic.name())
+                        .plus(source.read(topic.name(), IsolationLevel.READ_UNCOMMITTED, record -> true))
+                : committed;
+        TopicDigest copy = target.read(copyOf(topic.name()), record -> true);
+        judgement.judge(
+                topic.toString(),
+                promise,
+                committed.compare(copy),
+                withAborted.compare(copy),
+                present.compare(copy),
+                fleet.named(topic.name()));
     }
 
-    private void report(Result result, Map<TopicPartition, String> behind, MirrorFleet fleet) {
-        Map<String, String> sorted = new TreeMap<>();
-        behind.forEach((partition, why) -> sorted.put(partition.toString(), why));
-        sorted.forEach((partition, why) -> out.println("stuck: " + partition + ": " + why));
-        fleet.findings().forEach(out::println);
-        if (!result.isClean()) {
+    private void judgeCodecs(TopicKind topic, Side target) throws ExecutionException, TimeoutException {
+        if (!climate.mirror().keepsCodec()) {
+            return;
+        }
+        for (TopicPartition partition : target.partitions(List.of(copyOf(topic.name())))) {
+            Set<CompressionType> codecs = StoredCodecs.of(target.cluster(), partition);
+            codecs.remove(topic.codec());
+            judgement.found(Rule.RECODED, codecs.size(), partition + " has batches of " + codecs + "; " + topic);
+        }
+    }
+
+    private void report(MirrorFleet fleet) {
+        judgement.examples().forEach(out::println);
+        if (!judgement.isClean()) {
             Path folder = Path.of(System.getProperty("java.io.tmpdir"), "millrace-weather", "seed-" + climate.seed());
             fleet.saveOutput(folder);
             out.println("What the mirrors have printed is in " + folder);

@@ -25,7 +25,34 @@ class ClimateTest {
         assertThat(CLIMATES.stream().map(climate -> climate.mirror().resume())).containsAll(MirrorKind.RESUMES);
         assertThat(CLIMATES)
                 .anyMatch(climate -> climate.topics().stream().anyMatch(TopicKind::isOld))
-                .anyMatch(climate -> climate.topics().stream().anyMatch(topic -> topic.largeEvery() > 0));
+                .anyMatch(climate -> climate.topics().stream().anyMatch(topic -> topic.largeBytes() > 4_000_000))
+                .anyMatch(climate -> climate.topics().stream().anyMatch(topic -> !topic.hasKeys()))
+                .anyMatch(climate -> climate.mirror().hasGroups())
+                .anyMatch(climate -> climate.source().quotaMegabytesPerSecond() > 0)
+                .anyMatch(climate -> climate.target().isSecured());
+    }
+
+    @Test
+    void shouldNameNoCopyLongerThanKafkaAllows() {
+        assertThat(CLIMATES)
+                .anyMatch(climate -> longestCopy(climate) == 249)
+                .allMatch(climate -> longestCopy(climate) <= 249);
+    }
+
+    private static int longestCopy(Climate climate) {
+        return climate.topics().stream()
+                .mapToInt(topic -> (climate.mirror().prefix() + topic.name()).length())
+                .max()
+                .orElseThrow();
+    }
+
+    @Test
+    void shouldGiveEachTopicANameThatTheMirrorLooksFor() {
+        assertThat(CLIMATES)
+                .allSatisfy(climate -> assertThat(climate.topics())
+                        .allMatch(topic -> topic.name().matches(TopicKind.PATTERN))
+                        .extracting(TopicKind::name)
+                        .doesNotHaveDuplicates());
     }
 
     @Test

@@ -3,8 +3,10 @@ package dev.millrace.weather;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.testkit.oracle.Comparison;
-import dev.millrace.weather.Judgement.Promise;
+import dev.millrace.weather.TopicKind.Timestamps;
 import java.util.List;
+import java.util.stream.Stream;
+import org.apache.kafka.common.record.internal.CompressionType;
 import org.junit.jupiter.api.Test;
 
 class JudgementTest {
@@ -12,15 +14,13 @@ class JudgementTest {
 
     @Test
     void shouldFindNothingInAFaithfulCopy() {
-        assertThat(Judgement.of(GOOD, GOOD, Promise.EXACT)).matches(Judgement::isClean);
+        assertThat(judged(GOOD, Promise.EXACT)).matches(Judgement::isClean);
     }
 
     @Test
     void shouldFindALostRecordWhateverIsPromised() {
-        Comparison lost = comparison(1, 0, 0, 0, 0);
-
         for (Promise promise : Promise.values()) {
-            assertThat(Judgement.of(lost, lost, promise).lost()).isEqualTo(1);
+            assertThat(brokenIn(judged(comparison(1, 0, 0, 0, 0), promise))).containsExactly(Rule.LOST);
         }
     }
 
@@ -28,10 +28,10 @@ class JudgementTest {
     void shouldFindADoubledRecordUnlessItIsAllowed() {
         Comparison doubled = comparison(0, 1, 0, 0, 0);
 
-        Judgement exact = Judgement.of(doubled, doubled, Promise.EXACT);
-        Judgement atLeastOnce = Judgement.of(doubled, doubled, Promise.AT_LEAST_ONCE);
+        Judgement exact = judged(doubled, Promise.EXACT);
+        Judgement atLeastOnce = judged(doubled, Promise.AT_LEAST_ONCE);
 
-        assertThat(exact.doubled()).isEqualTo(1);
+        assertThat(brokenIn(exact)).containsExactly(Rule.DOUBLED);
         assertThat(exact.allowed()).isZero();
         assertThat(atLeastOnce.isClean()).isTrue();
         assertThat(atLeastOnce.allowed()).isEqualTo(1);
@@ -41,55 +41,103 @@ class JudgementTest {
     void shouldFindAReorderedFirstCopyUnlessOnlyCompletenessIsPromised() {
         Comparison reordered = comparison(0, 0, 1, 0, 0);
 
-        assertThat(Judgement.of(reordered, reordered, Promise.EXACT).reordered())
-                .isEqualTo(1);
-        assertThat(Judgement.of(reordered, reordered, Promise.AT_LEAST_ONCE).reordered())
-                .isEqualTo(1);
-        assertThat(Judgement.of(reordered, reordered, Promise.ONLY_COMPLETE).allowed())
-                .isEqualTo(1);
+        assertThat(brokenIn(judged(reordered, Promise.EXACT))).containsExactly(Rule.REORDERED);
+        assertThat(brokenIn(judged(reordered, Promise.AT_LEAST_ONCE))).containsExactly(Rule.REORDERED);
+        assertThat(judged(reordered, Promise.ONLY_COMPLETE).allowed()).isEqualTo(1);
     }
 
     @Test
     void shouldFindAReorderedLastCopyOnlyWhereNothingMayBeDoubled() {
         Comparison reordered = comparison(0, 1, 0, 1, 0);
 
-        assertThat(Judgement.of(reordered, reordered, Promise.EXACT).reordered())
-                .isEqualTo(1);
-        assertThat(Judgement.of(reordered, reordered, Promise.AT_LEAST_ONCE)).matches(Judgement::isClean);
+        assertThat(brokenIn(judged(reordered, Promise.EXACT))).containsExactly(Rule.DOUBLED, Rule.REORDERED);
+        assertThat(judged(reordered, Promise.AT_LEAST_ONCE)).matches(Judgement::isClean);
     }
 
     @Test
     void shouldCountAChangedRecordOnceThoughItsOriginalIsMissing() {
-        Comparison changed = comparison(1, 0, 0, 0, 1);
-
-        Judgement judgement = Judgement.of(changed, changed, Promise.ONLY_COMPLETE);
-
-        assertThat(judgement.changed()).isEqualTo(1);
-        assertThat(judgement.lost()).isZero();
+        assertThat(brokenIn(judged(comparison(1, 0, 0, 0, 1), Promise.ONLY_COMPLETE)))
+                .containsExactly(Rule.CHANGED);
     }
 
     @Test
     void shouldTellARecordOfAnAbortedTransactionFromAChangedOne() {
-        Judgement judgement = Judgement.of(comparison(0, 0, 0, 0, 1), GOOD, Promise.ONLY_COMPLETE);
+        Judgement judgement = new Judgement();
 
-        assertThat(judgement.aborted()).isEqualTo(1);
-        assertThat(judgement.changed()).isZero();
-        assertThat(judgement.isClean()).isFalse();
+        judgement.judge("topic", Promise.EXACT, comparison(0, 0, 0, 0, 1), GOOD, GOOD, 0);
+
+        assertThat(brokenIn(judgement)).containsExactly(Rule.ABORTED_READ);
     }
 
     @Test
-    void shouldAllowDoublesOnlyOfOldRecordsThatAFrozenProcessGoesOnCopying() {
-        MirrorKind exact = new MirrorKind(2, 1, "auto", "exact", 16, "");
-        MirrorKind exactlyOnce = new MirrorKind(2, 1, "auto", "exactly-once", 16, "");
+    void shouldMissADeletedRecordOnlyIfNoMirrorHasNamedIt() {
+        Comparison withDeleted = comparison(3, 0, 0, 0, 0);
+        Judgement named = new Judgement();
+        Judgement partlyNamed = new Judgement();
 
-        assertThat(Promise.of(exact, topic(3), true)).isEqualTo(Promise.ONLY_COMPLETE);
-        assertThat(Promise.of(exact, topic(3), false)).isEqualTo(Promise.EXACT);
-        assertThat(Promise.of(exact, topic(0), true)).isEqualTo(Promise.EXACT);
-        assertThat(Promise.of(exactlyOnce, topic(3), true)).isEqualTo(Promise.EXACT);
+        named.judge("topic", Promise.EXACT, withDeleted, withDeleted, GOOD, 3);
+        partlyNamed.judge("topic", Promise.EXACT, withDeleted, withDeleted, GOOD, 2);
+
+        assertThat(named.isClean()).isTrue();
+        assertThat(brokenIn(partlyNamed)).containsExactly(Rule.UNNAMED);
+    }
+
+    @Test
+    void shouldAddUpWhatSeveralRunsHaveFound() {
+        Judgement all = new Judgement();
+
+        all.add(judged(comparison(1, 2, 0, 0, 0), Promise.EXACT));
+        all.add(judged(comparison(1, 3, 0, 0, 0), Promise.AT_LEAST_ONCE));
+
+        assertThat(all.broken(Rule.LOST)).isEqualTo(2);
+        assertThat(all.broken(Rule.DOUBLED)).isEqualTo(2);
+        assertThat(all.allowed()).isEqualTo(3);
+        assertThat(all.records()).isEqualTo(200);
+    }
+
+    @Test
+    void shouldAllowDoublesOnlyOfOldRecordsThatAFrozenProcessGoesOnCopyingOrAfterADeletion() {
+        MirrorKind exact = mirror("exact");
+        MirrorKind exactlyOnce = mirror("exactly-once");
+
+        assertThat(Promise.of(exact, topic(3), true, false)).isEqualTo(Promise.ONLY_COMPLETE);
+        assertThat(Promise.of(exact, topic(3), false, false)).isEqualTo(Promise.EXACT);
+        assertThat(Promise.of(exact, topic(0), true, false)).isEqualTo(Promise.EXACT);
+        assertThat(Promise.of(exact, topic(0), true, true)).isEqualTo(Promise.AT_LEAST_ONCE);
+        assertThat(Promise.of(exactlyOnce, topic(3), true, true)).isEqualTo(Promise.EXACT);
+    }
+
+    private static Judgement judged(Comparison comparison, Promise promise) {
+        Judgement judgement = new Judgement();
+        judgement.judge("topic", promise, comparison, comparison, comparison, 0);
+        return judgement;
+    }
+
+    private static List<Rule> brokenIn(Judgement judgement) {
+        return Stream.of(Rule.values())
+                .filter(rule -> judgement.broken(rule) > 0)
+                .toList();
+    }
+
+    private static MirrorKind mirror(String resume) {
+        return new MirrorKind(2, 1, "auto", resume, 16, "", "classic", false);
     }
 
     private static TopicKind topic(int ageDays) {
-        return new TopicKind("weather-0", 1, "none", 100, 0, 16_384, ageDays, false, false, 100);
+        return new TopicKind(
+                "weather-0",
+                1,
+                CompressionType.NONE,
+                true,
+                100,
+                0,
+                25,
+                16_384,
+                ageDays,
+                Timestamps.RISING,
+                false,
+                false,
+                100);
     }
 
     private static Comparison comparison(long lost, long doubled, long reordered, long lastReordered, long unexpected) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.weather.MirrorKind.Wanted;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -52,10 +53,11 @@ class WeatherIT {
     @ParameterizedTest
     @ValueSource(longs = {EXACT, EXACTLY_ONCE})
     void shouldKeepItsPromiseInTheWeatherOfThisSeed(long seed) throws Exception {
-        WeatherRun.Result result = new WeatherRun(Climate.draw(seed, Wanted.ANYTHING), mirror, System.out).run();
+        Judgement judgement =
+                new WeatherRun(Climate.draw(seed, Wanted.ANYTHING), mirror, Optional.empty(), System.out).run();
 
-        assertThat(result.isClean()).as("%s", result).isTrue();
-        assertThat(result.judgement().records()).isPositive();
-        assertThat(result.faults()).isPositive();
+        assertThat(judgement.isClean()).as("%s", judgement).isTrue();
+        assertThat(judgement.records()).isPositive();
+        assertThat(judgement.faults()).isPositive();
     }
 }

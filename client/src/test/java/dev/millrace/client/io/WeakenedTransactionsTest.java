@@ -1,10 +1,11 @@
 package dev.millrace.client.io;
 
-import static dev.millrace.client.io.Weakening.call;
-import static dev.millrace.client.io.Weakening.withoutCall;
+import static dev.millrace.testkit.twin.Weakening.call;
+import static dev.millrace.testkit.twin.Weakening.withoutCall;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.client.io.TransactionSimulation.World;
+import dev.millrace.testkit.twin.Weakening;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.List;

@@ -10,20 +10,25 @@ import static dev.millrace.client.io.AnswerTable.Position.OVERTAKEN;
 import static dev.millrace.client.io.AnswerTable.Refusal.RETRIABLE;
 import static dev.millrace.client.io.AnswerTable.Refusal.SEQUENCE;
 import static dev.millrace.client.io.AnswerTable.Refusal.TOO_LARGE;
-import static dev.millrace.client.io.Weakening.call;
-import static dev.millrace.client.io.Weakening.cell;
-import static dev.millrace.client.io.Weakening.field;
-import static dev.millrace.client.io.Weakening.notInstance;
-import static dev.millrace.client.io.Weakening.number;
-import static dev.millrace.client.io.Weakening.otherCall;
-import static dev.millrace.client.io.Weakening.withoutCall;
-import static dev.millrace.client.io.Weakening.withoutWrite;
+import static dev.millrace.testkit.twin.Weakening.call;
+import static dev.millrace.testkit.twin.Weakening.field;
+import static dev.millrace.testkit.twin.Weakening.notInstance;
+import static dev.millrace.testkit.twin.Weakening.number;
+import static dev.millrace.testkit.twin.Weakening.otherCall;
+import static dev.millrace.testkit.twin.Weakening.withoutCall;
+import static dev.millrace.testkit.twin.Weakening.withoutWrite;
 
+import dev.millrace.client.accumulator.Evidence;
+import dev.millrace.testkit.twin.Weakening;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Optional;
 import org.apache.kafka.common.errors.DuplicateSequenceException;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
 
 /** An I/O side that is wrong in one thing, as somebody might write it. */
 @SuppressWarnings("ImmutableEnumChecker") // only a count of hits changes
@@ -88,6 +93,34 @@ enum WeakenedTwin {
         this.weakenings = List.of(weakenings);
     }
 
+    /** One cell of {@link AnswerTable} has another action. */
+    private static Weakening cell(
+            AnswerTable.Refusal refusal, Evidence evidence, AnswerTable.Position position, AnswerTable.Action instead) {
+        List<Enum<?>> row = List.of(refusal, evidence, position);
+        return Weakening.of("io.AnswerTable", "actionFor", (next, self) -> new MethodVisitor(Opcodes.ASM9, next) {
+            @Override
+            public void visitCode() {
+                super.visitCode();
+                Label asWritten = new Label();
+                for (int argument = 0; argument < row.size(); argument++) {
+                    super.visitVarInsn(Opcodes.ALOAD, argument);
+                    get(row.get(argument));
+                    super.visitJumpInsn(Opcodes.IF_ACMPNE, asWritten);
+                }
+                get(instead);
+                super.visitInsn(Opcodes.ARETURN);
+                super.visitLabel(asWritten);
+                super.visitFrame(Opcodes.F_SAME, 0, null, 0, null);
+                self.hit();
+            }
+
+            private void get(Enum<?> constant) {
+                String type = Type.getInternalName(constant.getDeclaringClass());
+                super.visitFieldInsn(Opcodes.GETSTATIC, type, constant.name(), "L" + type + ";");
+            }
+        });
+    }
+
     /** How many seeds it takes until a scenario fails, or empty if that is more than {@code most}. */
     Optional<Found> find(int most) throws ReflectiveOperationException {
         WeakenedClasses classes = new WeakenedClasses(weakenings);
@@ -102,8 +135,7 @@ enum WeakenedTwin {
         }
         for (Weakening weakening : weakenings) {
             if (weakening.hits() == 0) {
-                throw new IllegalStateException(
-                        this + " finds nothing to weaken in " + weakening.owner + "." + weakening.method);
+                throw new IllegalStateException(this + " finds nothing to weaken in " + weakening);
             }
         }
         return found;

@@ -177,6 +177,13 @@ class PackageIT {
         assertThat(unpacked.resolve("samples/millrace-mirror.json")).exists();
     }
 
+    /** Such as the exporters of metrics and traces that operators know. */
+    @Test
+    void shouldTakeAnAgentAsAnyJvmDoes() throws Exception {
+        assertThat(run(List.of(unpacked.resolve("runtime/bin/java").toString(), "--list-modules")))
+                .contains("java.instrument@");
+    }
+
     @Test
     void shouldSayThatTheDemoIsInTheSourceTree() throws Exception {
         try (MirrorProcess process = MirrorProcess.start(isolated(mirror("demo", "--threads=1")))) {

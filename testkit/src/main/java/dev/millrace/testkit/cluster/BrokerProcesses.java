@@ -133,7 +133,11 @@ final class BrokerProcesses {
             throw new IllegalStateException(
                     "Broker " + broker + " runs; its data can only be removed when it does not");
         }
-        remove(dataFolder(nodes.brokers().get(broker - 1)));
+        remove(dataFolder(broker));
+    }
+
+    Path dataFolder(int broker) {
+        return dataFolder(nodes.brokers().get(broker - 1));
     }
 
     /** Kills all nodes, removes what they have kept, and starts them again; blocks until all of them serve. */

@@ -172,6 +172,11 @@ public final class KafkaCluster implements AutoCloseable {
         processes.removeData(broker);
     }
 
+    /** Where a broker has its partitions, each in a folder of its own. */
+    public Path dataFolder(int broker) {
+        return processes.dataFolder(broker);
+    }
+
     /**
      * Kills all nodes, removes their data and metadata, and starts them as a new cluster with the same id, users and
      * ports; blocks until all of them serve.

@@ -22,6 +22,8 @@ public enum Listener {
     SASL_PLAINTEXT("SASL_PLAINTEXT"),
     /** TLS as with {@link #SSL}, authenticated as with {@link #SASL_PLAINTEXT}. */
     SASL_SSL("SASL_SSL"),
+    /** As {@link #SASL_SSL}, through a proxy as {@link #PROXIED}. */
+    PROXIED_SASL_SSL("SASL_SSL"),
     /** As {@link #SSL}, but the client needs a certificate too. */
     SSL_MUTUAL("SSL"),
     /** As {@link #SSL}, but the broker's certificate has expired: no client should connect. */
@@ -49,7 +51,7 @@ public enum Listener {
 
     /** Whether there is a proxy in front of each broker. */
     boolean isProxied() {
-        return this == PROXIED || this == REPLICATION;
+        return this == PROXIED || this == PROXIED_SASL_SSL || this == REPLICATION;
     }
 
     boolean isEncrypted() {

@@ -5,6 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongConsumer;
+import java.util.function.Predicate;
+import java.util.stream.LongStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
@@ -37,9 +39,45 @@ public final class TopicDigest {
      * @throws org.apache.kafka.common.KafkaException as the consumer throws it
      */
     public static TopicDigest read(Map<String, Object> clientConfig, String topic, LongConsumer progress) {
+        return read(clientConfig, topic, record -> true, progress);
+    }
+
+    /**
+     * Reads as {@link #read(Map, String)} does, and leaves out records that are not wanted.
+     *
+     * @param isWanted called in the calling thread
+     */
+    public static TopicDigest readSome(
+            Map<String, Object> clientConfig, String topic, Predicate<ConsumerRecord<byte[], byte[]>> isWanted) {
+        return read(clientConfig, topic, isWanted, recordsSoFar -> {});
+    }
+
+    private static TopicDigest read(
+            Map<String, Object> clientConfig,
+            String topic,
+            Predicate<ConsumerRecord<byte[], byte[]>> isWanted,
+            LongConsumer progress) {
         Collector collector = new Collector();
-        TopicReader.readAll(clientConfig, List.of(topic), collector::add, () -> progress.accept(collector.total));
+        TopicReader.readAll(
+                clientConfig,
+                List.of(topic),
+                record -> {
+                    if (isWanted.test(record)) {
+                        collector.add(record);
+                    }
+                },
+                () -> progress.accept(collector.total));
         return collector.digest();
+    }
+
+    /** The digest of a topic that held these records, and after them, in each partition, those of the other. */
+    public TopicDigest plus(TopicDigest later) {
+        List<long[]> both = new ArrayList<>();
+        for (int partition = 0; partition < Math.max(partitions(), later.partitions()); partition++) {
+            both.add(LongStream.concat(Arrays.stream(partition(partition)), Arrays.stream(later.partition(partition)))
+                    .toArray());
+        }
+        return new TopicDigest(both);
     }
 
     /** The digest of records that the caller has read, in the order of each partition. */

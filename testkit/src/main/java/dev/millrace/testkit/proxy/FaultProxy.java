@@ -20,7 +20,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A TCP proxy in front of one broker that breaks connections on command, at once or at the next request of some kind.
- * It splits the traffic into requests and responses, so it needs connections without TLS. A cluster with the listener
+ * It splits the traffic into requests and responses; of a connection with TLS it knows no requests, only how to break it. A
+ * cluster with the listener
  * {@link dev.millrace.testkit.cluster.Listener#PROXIED} has one in front of each broker: {@link
  * dev.millrace.testkit.cluster.KafkaCluster#proxy(int)}.
  *

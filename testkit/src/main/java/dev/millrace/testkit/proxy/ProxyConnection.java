@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -17,6 +18,11 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class ProxyConnection {
     private static final int SIZE_BYTES = Integer.BYTES;
+    private static final int TLS_HEADER_BYTES = 5;
+    private static final int TLS_SIZE_AT = 3;
+    private static final int FIRST_TLS_TYPE = 20;
+    private static final int LAST_TLS_TYPE = 23;
+    private static final int TLS_VERSION = 3;
     private static final int SLICES_PER_SECOND = 20;
 
     private final FaultProxy proxy;
@@ -121,7 +127,9 @@ final class ProxyConnection {
         while (true) {
             byte[] request = readFrame(in);
             proxy.awaitFlow(true, this);
-            if (versionLimit != null && !versionLimit.allows(request)) {
+            if (isTls(request)) {
+                carry(request, request.length);
+            } else if (versionLimit != null && !versionLimit.allows(request)) {
                 refuse(request);
             } else if (!isHalfOpen) {
                 carryRequest(request);
@@ -153,16 +161,23 @@ final class ProxyConnection {
         }
         int passing =
                 fault == Fault.RESET_BEFORE ? 0 : fault == Fault.RESET_WITHIN ? request.length / 2 : request.length;
-        try {
-            write(broker.getOutputStream(), request, passing);
-        } catch (IOException e) {
-            if (!isHalfOpen) {
-                throw e;
-            }
-        }
+        carry(request, passing);
         if (fault != null && fault != Fault.DROP_RESPONSE) {
             reset();
             planned.done().complete(null);
+        }
+    }
+
+    private void carry(byte[] request, int length) throws IOException {
+        if (isHalfOpen) {
+            return;
+        }
+        try {
+            write(broker.getOutputStream(), request, length);
+        } catch (IOException e) {
+            if (!isHalfOpen) { // since then
+                throw e;
+            }
         }
     }
 
@@ -173,6 +188,7 @@ final class ProxyConnection {
                 byte[] response = readFrame(in);
                 DroppedResponse drop = dropped;
                 if (drop != null
+                        && !isTls(response)
                         && drop.correlationId == ByteBuffer.wrap(response).getInt(SIZE_BYTES)) {
                     reset();
                     drop.planned.done().complete(null);
@@ -194,16 +210,32 @@ final class ProxyConnection {
         }
     }
 
-    /** A request or response with its size in front. */
+    /** A request or response with its size in front, or a record of TLS. */
     private static byte[] readFrame(DataInputStream in) throws IOException {
-        int size = in.readInt();
-        if (size < 0) {
-            throw new EOFException("A frame of " + size + " bytes: this is not Kafka's protocol without TLS");
+        byte[] start = new byte[SIZE_BYTES];
+        in.readFully(start);
+        if (isTls(start)) {
+            byte[] header = Arrays.copyOf(start, TLS_HEADER_BYTES);
+            in.readFully(header, SIZE_BYTES, TLS_HEADER_BYTES - SIZE_BYTES);
+            return readRest(
+                    in, header, Short.toUnsignedInt(ByteBuffer.wrap(header).getShort(TLS_SIZE_AT)));
         }
-        byte[] frame = new byte[SIZE_BYTES + size];
-        ByteBuffer.wrap(frame).putInt(size);
-        in.readFully(frame, SIZE_BYTES, size);
+        int size = ByteBuffer.wrap(start).getInt();
+        if (size < 0) {
+            throw new EOFException("A frame of " + size + " bytes: this is not Kafka's protocol");
+        }
+        return readRest(in, start, size);
+    }
+
+    private static byte[] readRest(DataInputStream in, byte[] header, int size) throws IOException {
+        byte[] frame = Arrays.copyOf(header, header.length + size);
+        in.readFully(frame, header.length, size);
         return frame;
+    }
+
+    /** A record of TLS begins with its type and the version 3; a request of Kafka with this size would have 335 MB. */
+    private static boolean isTls(byte[] start) {
+        return start[0] >= FIRST_TLS_TYPE && start[0] <= LAST_TLS_TYPE && start[1] == TLS_VERSION;
     }
 
     private void write(OutputStream out, byte[] frame, int length) throws IOException {

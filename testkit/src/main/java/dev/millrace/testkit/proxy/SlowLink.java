@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A long, slow line to one port: all connections share its bytes per second in each direction, and each byte arrives half
+ * A long, slow line to one port: all connections share the bytes per second of each direction, and each byte arrives half
  * a round trip after it was carried. Put it between a {@link FaultProxy} and its broker with {@link FaultProxy#setTarget}.
  *
  * <p><b>Threads:</b> any.
@@ -30,11 +30,10 @@ public final class SlowLink implements AutoCloseable {
     private static final Chunk END = new Chunk(new byte[0], 0);
 
     private final int targetPort;
-    private final long bytesPerSecond;
     private final long delayNanos;
     private final ServerSocket server;
-    private final Direction out = new Direction();
-    private final Direction back = new Direction();
+    private final Direction out;
+    private final Direction back;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
 
     /** Bytes that arrive at this time. */
@@ -42,8 +41,19 @@ public final class SlowLink implements AutoCloseable {
 
     /** Listens on a free port of 127.0.0.1 in front of {@code targetPort} there. */
     public SlowLink(int targetPort, long bytesPerSecond, Duration roundTrip) {
+        this(targetPort, bytesPerSecond, bytesPerSecond, roundTrip);
+    }
+
+    /**
+     * As above, with a rate for each direction.
+     *
+     * @param toTarget bytes per second
+     * @param fromTarget bytes per second
+     */
+    public SlowLink(int targetPort, long toTarget, long fromTarget, Duration roundTrip) {
         this.targetPort = targetPort;
-        this.bytesPerSecond = bytesPerSecond;
+        this.out = new Direction(toTarget);
+        this.back = new Direction(fromTarget);
         this.delayNanos = roundTrip.toNanos() / 2;
         try {
             this.server = new ServerSocket();
@@ -166,8 +176,13 @@ public final class SlowLink implements AutoCloseable {
     }
 
     /** One of the two, which all connections share. */
-    private final class Direction {
+    private static final class Direction {
+        private final long bytesPerSecond;
         private long freeAtNanos = System.nanoTime();
+
+        Direction(long bytesPerSecond) {
+            this.bytesPerSecond = bytesPerSecond;
+        }
 
         /** Returns when so many bytes have been carried, after all that came before. */
         synchronized long carry(int bytes) {

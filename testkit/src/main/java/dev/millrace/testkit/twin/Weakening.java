@@ -1,9 +1,9 @@
-package dev.millrace.client.io;
+package dev.millrace.testkit.twin;
 
-import dev.millrace.client.accumulator.Evidence;
-import java.util.List;
 import java.util.function.BiFunction;
-import org.objectweb.asm.Label;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
@@ -11,14 +11,14 @@ import org.objectweb.asm.Type;
 /**
  * One change to the bytecode of one method: a call, a field or a test in it means something else. It is named as in the
  * source, so that a twin whose code has changed is noticed: it finds nothing to weaken.
+ *
+ * <p><b>Threads:</b> one.
  */
-final class Weakening {
+public final class Weakening {
     private static final int API = Opcodes.ASM9;
 
-    /** Its class, below {@code dev.millrace.client}. */
-    final String owner;
-
-    final String method;
+    private final String owner;
+    private final String method;
     private final BiFunction<MethodVisitor, Weakening, MethodVisitor> change;
     private int hits;
 
@@ -28,22 +28,56 @@ final class Weakening {
         this.change = change;
     }
 
+    /**
+     * A change of another kind than those below.
+     *
+     * @param change returns a visitor that passes on, to the one that it gets, the method's code as it is to be; calls
+     *     {@link #hit} for each instruction that it changes
+     */
+    public static Weakening of(
+            String owner, String method, BiFunction<MethodVisitor, Weakening, MethodVisitor> change) {
+        return new Weakening(owner, method, change);
+    }
+
+    /** The name of the class, as whoever made this has named it. */
+    public String owner() {
+        return owner;
+    }
+
+    /** Returns the bytes of its class with the change. */
+    public byte[] applyTo(byte[] classFile) {
+        ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
+        new ClassReader(classFile)
+                .accept(
+                        new ClassVisitor(API, writer) {
+                            @Override
+                            public MethodVisitor visitMethod(
+                                    int access, String name, String descriptor, String signature, String[] exceptions) {
+                                MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
+                                return isOf(name) ? change.apply(next, Weakening.this) : next;
+                            }
+                        },
+                        0);
+        return writer.toByteArray();
+    }
+
     /** Whether the method is this one, or a lambda in it. */
-    boolean isOf(String name) {
+    private boolean isOf(String name) {
         return name.equals(method) || name.startsWith("lambda$" + method + "$");
     }
 
-    MethodVisitor of(MethodVisitor next) {
-        return change.apply(next, this);
+    /** An instruction was changed. */
+    public void hit() {
+        hits++;
     }
 
     /** How many instructions were changed. */
-    int hits() {
+    public int hits() {
         return hits;
     }
 
     /** The call is not made; if it returns an {@code int} or {@code boolean}, that is {@code result}. */
-    static Weakening call(String owner, String method, String called, int result) {
+    public static Weakening call(String owner, String method, String called, int result) {
         return new Weakening(owner, method, (next, self) -> new MethodVisitor(API, next) {
             @Override
             public void visitMethodInsn(int opcode, String type, String name, String descriptor, boolean isInterface) {
@@ -74,12 +108,12 @@ final class Weakening {
     }
 
     /** As {@link #call}, without a result. */
-    static Weakening withoutCall(String owner, String method, String called) {
+    public static Weakening withoutCall(String owner, String method, String called) {
         return call(owner, method, called, 0);
     }
 
     /** Another method of the same class, with the same parameters, is called instead. */
-    static Weakening otherCall(String owner, String method, String called, String instead) {
+    public static Weakening otherCall(String owner, String method, String called, String instead) {
         return new Weakening(owner, method, (next, self) -> new MethodVisitor(API, next) {
             @Override
             public void visitMethodInsn(int opcode, String type, String name, String descriptor, boolean isInterface) {
@@ -90,7 +124,7 @@ final class Weakening {
     }
 
     /** The field seems to be 0, false or null. */
-    static Weakening field(String owner, String method, String field) {
+    public static Weakening field(String owner, String method, String field) {
         return new Weakening(owner, method, (next, self) -> new MethodVisitor(API, next) {
             @Override
             public void visitFieldInsn(int opcode, String type, String name, String descriptor) {
@@ -106,7 +140,7 @@ final class Weakening {
     }
 
     /** The field keeps its value; it must not be of two words. */
-    static Weakening withoutWrite(String owner, String method, String field) {
+    public static Weakening withoutWrite(String owner, String method, String field) {
         return new Weakening(owner, method, (next, self) -> new MethodVisitor(API, next) {
             @Override
             public void visitFieldInsn(int opcode, String type, String name, String descriptor) {
@@ -121,7 +155,7 @@ final class Weakening {
     }
 
     /** {@code instanceof} is false for this type. */
-    static Weakening notInstance(String owner, String method, Class<?> tested) {
+    public static Weakening notInstance(String owner, String method, Class<?> tested) {
         return new Weakening(owner, method, (next, self) -> new MethodVisitor(API, next) {
             @Override
             public void visitTypeInsn(int opcode, String type) {
@@ -136,36 +170,8 @@ final class Weakening {
         });
     }
 
-    /** One cell of {@link AnswerTable} has another action. */
-    static Weakening cell(
-            AnswerTable.Refusal refusal, Evidence evidence, AnswerTable.Position position, AnswerTable.Action instead) {
-        List<Enum<?>> row = List.of(refusal, evidence, position);
-        return new Weakening("io.AnswerTable", "actionFor", (next, self) -> new MethodVisitor(API, next) {
-            @Override
-            public void visitCode() {
-                super.visitCode();
-                Label asWritten = new Label();
-                for (int argument = 0; argument < row.size(); argument++) {
-                    super.visitVarInsn(Opcodes.ALOAD, argument);
-                    get(row.get(argument));
-                    super.visitJumpInsn(Opcodes.IF_ACMPNE, asWritten);
-                }
-                get(instead);
-                super.visitInsn(Opcodes.ARETURN);
-                super.visitLabel(asWritten);
-                super.visitFrame(Opcodes.F_SAME, 0, null, 0, null);
-                self.hits++;
-            }
-
-            private void get(Enum<?> constant) {
-                String type = Type.getInternalName(constant.getDeclaringClass());
-                super.visitFieldInsn(Opcodes.GETSTATIC, type, constant.name(), "L" + type + ";");
-            }
-        });
-    }
-
     /** A constant number is another one. */
-    static Weakening number(String owner, String method, int written, int instead) {
+    public static Weakening number(String owner, String method, int written, int instead) {
         return new Weakening(owner, method, (next, self) -> new MethodVisitor(API, next) {
             @Override
             public void visitLdcInsn(Object value) {
@@ -174,5 +180,10 @@ final class Weakening {
                 super.visitLdcInsn(isIt ? Integer.valueOf(instead) : value);
             }
         });
+    }
+
+    @Override
+    public String toString() {
+        return owner + "." + method;
     }
 }

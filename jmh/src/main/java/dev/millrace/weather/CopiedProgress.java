@@ -1,0 +1,74 @@
+package dev.millrace.weather;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * How far the mirror has committed what it has copied.
+ *
+ * <p><b>Threads:</b> any.
+ */
+final class CopiedProgress {
+    private final Side source;
+    private final Side target;
+    private final Climate climate;
+
+    CopiedProgress(Side source, Side target, Climate climate) {
+        this.source = source;
+        this.target = target;
+        this.climate = climate;
+    }
+
+    /** Where readers of committed records find the end of each partition of the source. */
+    Map<TopicPartition, Long> ends() throws ExecutionException, TimeoutException {
+        return ends(climate.topics().stream().map(TopicKind::name).toList());
+    }
+
+    private Map<TopicPartition, Long> ends(Collection<String> topics) throws ExecutionException, TimeoutException {
+        return source.ends(source.partitions(topics), IsolationLevel.READ_COMMITTED);
+    }
+
+    /** The same for those partitions of this topic of which something is committed. */
+    Map<TopicPartition, Long> endsOfBegun(String topic) throws ExecutionException, TimeoutException {
+        Map<TopicPartition, Long> committed = committed();
+        return ends(List.of(topic)).entrySet().stream()
+                .filter(end -> committed.containsKey(inGroup(end.getKey())))
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+    }
+
+    /** Which partitions are behind these ends, and how far. */
+    Map<TopicPartition, String> behind(Map<TopicPartition, Long> ends) {
+        Map<TopicPartition, String> behind = new TreeMap<>(Comparator.comparing(TopicPartition::toString));
+        try {
+            Map<TopicPartition, Long> committed = committed();
+            ends.forEach((partition, end) -> {
+                long position = committed.getOrDefault(inGroup(partition), 0L);
+                if (position < end) {
+                    behind.put(partition, position + " of " + end + " are committed");
+                }
+            });
+        } catch (ExecutionException | TimeoutException e) {
+            behind.put(new TopicPartition("unknown", 0), "a cluster does not answer: " + e);
+        }
+        return behind;
+    }
+
+    private Map<TopicPartition, Long> committed() throws ExecutionException, TimeoutException {
+        return (climate.mirror().isExactlyOnce() ? target : source).committed(MirrorFleet.GROUP);
+    }
+
+    /** With exactly once the progress is on the target, by the names there, so that it is deleted with a topic. */
+    private TopicPartition inGroup(TopicPartition partition) {
+        return climate.mirror().isExactlyOnce()
+                ? new TopicPartition(climate.mirror().prefix() + partition.topic(), partition.partition())
+                : partition;
+    }
+}

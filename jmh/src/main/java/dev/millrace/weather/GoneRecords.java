@@ -1,0 +1,60 @@
+package dev.millrace.weather;
+
+import dev.millrace.testkit.oracle.TopicDigest;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * What was deleted from the topics of the source.
+ *
+ * <p><b>Threads:</b> any.
+ */
+final class GoneRecords {
+    private final Map<String, Gone> byTopic = new HashMap<>();
+
+    private record Gone(TopicDigest committed, TopicDigest all) {
+        static final Gone NOTHING = new Gone(TopicDigest.EMPTY, TopicDigest.EMPTY);
+    }
+
+    /**
+     * Deletes all records before these offsets, which were written before; blocks until they are gone, and returns how many.
+     *
+     * @throws ExecutionException if they cannot be read first; nothing is deleted then
+     * @throws TimeoutException the same
+     */
+    synchronized long delete(Side source, String topic, Map<TopicPartition, Long> offsets)
+            throws ExecutionException, TimeoutException {
+        Predicate<ConsumerRecord<byte[], byte[]>> isDeleted =
+                record -> record.offset() < offsets.getOrDefault(new TopicPartition(topic, record.partition()), 0L);
+        TopicDigest committed = source.read(topic, IsolationLevel.READ_COMMITTED, isDeleted);
+        TopicDigest all = source.read(topic, IsolationLevel.READ_UNCOMMITTED, isDeleted);
+        source.deleteBefore(offsets);
+        Gone before = of(topic);
+        byTopic.put(topic, new Gone(before.committed.plus(committed), before.all.plus(all)));
+        return all.records();
+    }
+
+    private Gone of(String topic) {
+        return byTopic.getOrDefault(topic, Gone.NOTHING);
+    }
+
+    synchronized boolean isEmpty(String topic) {
+        return of(topic).all.records() == 0;
+    }
+
+    /** What readers of committed records have seen of it. */
+    synchronized TopicDigest committed(String topic) {
+        return of(topic).committed;
+    }
+
+    /** Also what was aborted. */
+    synchronized TopicDigest all(String topic) {
+        return of(topic).all;
+    }
+}

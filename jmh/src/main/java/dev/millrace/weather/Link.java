@@ -1,0 +1,49 @@
+package dev.millrace.weather;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Random;
+
+/**
+ * The line to each broker of the far cluster.
+ *
+ * @param megabytesPerSecond in the direction of the records
+ * @param backMegabytesPerSecond in the other direction
+ * @param isSourceFar whether it is before the source, else before the target
+ */
+record Link(double megabytesPerSecond, double backMegabytesPerSecond, int roundTripMs, boolean isSourceFar) {
+    private static final double MEGA = 1e6;
+    private static final int MAX_ROUND_TRIP_MS = 150;
+
+    static Link draw(Random random) {
+        return new Link(
+                TopicKind.logUniform(0.5, 100, random),
+                TopicKind.logUniform(0.5, 100, random),
+                random.nextInt(MAX_ROUND_TRIP_MS + 1),
+                random.nextBoolean());
+    }
+
+    /** From clients to brokers. */
+    long bytesPerSecondToBrokers() {
+        return (long) (MEGA * (isSourceFar ? backMegabytesPerSecond : megabytesPerSecond));
+    }
+
+    long bytesPerSecondFromBrokers() {
+        return (long) (MEGA * (isSourceFar ? megabytesPerSecond : backMegabytesPerSecond));
+    }
+
+    Duration roundTrip() {
+        return Duration.ofMillis(roundTripMs);
+    }
+
+    @Override
+    public String toString() {
+        return String.format(
+                Locale.ROOT,
+                "link %.1f MB/s, back %.1f MB/s, %d ms, before the %s",
+                megabytesPerSecond,
+                backMegabytesPerSecond,
+                roundTripMs,
+                isSourceFar ? "source" : "target");
+    }
+}

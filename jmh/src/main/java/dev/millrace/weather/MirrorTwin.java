@@ -1,0 +1,153 @@
+package dev.millrace.weather;
+
+import static dev.millrace.testkit.twin.Weakening.call;
+import static dev.millrace.testkit.twin.Weakening.field;
+import static dev.millrace.testkit.twin.Weakening.otherCall;
+import static dev.millrace.testkit.twin.Weakening.withoutCall;
+
+import dev.millrace.testkit.twin.Weakening;
+import dev.millrace.weather.MirrorKind.Wanted;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+/** A mirror that is wrong in one thing, so that one rule must be found broken. */
+@SuppressWarnings("ImmutableEnumChecker") // only a count of hits changes
+enum MirrorTwin {
+    EVERYTHING_COUNTS_AS_ACKNOWLEDGED(
+            Rule.LOST, batches("at-least-once"), call("pass.AckedBatches", "advance", "isDone", 1)),
+    TARGET_IS_NOT_ASKED_WHAT_IT_HAS(Rule.DOUBLED, batches("exact"), call("resume.ExactResume", "find", "isPresent", 0)),
+    LATEST_WAITING_BATCH_FIRST(
+            Rule.REORDERED,
+            batches("at-least-once"),
+            otherCall("copy.WaitingBatches", "doPossible", "element", "getLast"),
+            otherCall("copy.WaitingBatches", "doPossible", "remove", "removeLast"),
+            field("pass.AckedBatches", "add", "lastNextOffset")),
+    HEADERS_ARE_LEFT_OUT(Rule.CHANGED, new Wanted("consumer", null), call("pass.CopiedRecord", "of", "headers", 0)),
+    ABORTED_RECORDS_ARE_COPIED(Rule.ABORTED_READ, batches("exact"), call("copy.PartitionCopy", "copy", "isAborted", 0)),
+    OPENED_BATCHES_ARE_NOT_COMPRESSED(
+            Rule.RECODED, new Wanted("records", "exact"), call("copy.PartitionCopy", "append", "codecIdOfOpened", 0)),
+    GAPS_ARE_NOT_LOGGED(Rule.UNNAMED, batches("exact"), withoutCall("progress.SourceGaps", "onMove", "warn")),
+    GROUPS_ARE_SET_FAR_AHEAD(
+            Rule.SKIPPED, batches("exact"), call("groups.GroupTranslation", "translate", "max", 1_000_000)),
+    GROUPS_BEGIN_AT_THE_START(
+            Rule.SEEN_AGAIN, batches("exact"), call("groups.GroupTranslation", "translate", "isBefore", 1)),
+    GROUPS_FOLLOW_BACKWARDS(
+            Rule.SET_BACK,
+            batches("exact"),
+            call("groups.GroupSync", "newer", "containsKey", 0),
+            call("progress.GroupOffsets", "commitKeepingLater", "isEmpty", 1)),
+    RESUMED_TOPICS_STAY_PAUSED(Rule.STUCK, batches("exact"), withoutCall("control.TopicControls", "resume", "change")),
+    NEVER_READY(Rule.UNREADY, batches("exact"), call("run.Monitor", "condition", "isRunning", 0)),
+    TOKEN_IS_PRINTED(
+            Rule.TOLD_SECRET,
+            batches("exact"),
+            Weakening.of("cli.RunCommand", "call", (next, self) -> new MethodVisitor(Opcodes.ASM9, next) {
+                @Override
+                public void visitCode() {
+                    super.visitCode();
+                    super.visitFieldInsn(Opcodes.GETSTATIC, "java/lang/System", "out", "Ljava/io/PrintStream;");
+                    super.visitLdcInsn("MIRROR_HTTP_TOKEN");
+                    super.visitMethodInsn(
+                            Opcodes.INVOKESTATIC,
+                            "java/lang/System",
+                            "getenv",
+                            "(Ljava/lang/String;)Ljava/lang/String;",
+                            false);
+                    super.visitMethodInsn(
+                            Opcodes.INVOKEVIRTUAL, "java/io/PrintStream", "println", "(Ljava/lang/String;)V", false);
+                    self.hit();
+                }
+            })),
+    EXIT_CODE_IS_THAT_OF_THE_SIGNAL(Rule.EXIT, batches("exact"), withoutCall("cli.Shutdown", "runOnSignal", "halt"));
+
+    private static final String MIRROR = "dev.millrace.mirror.";
+
+    private final Rule rule;
+    private final Wanted wanted;
+    private final List<Weakening> weakenings;
+
+    MirrorTwin(Rule rule, Wanted wanted, Weakening... weakenings) {
+        this.rule = rule;
+        this.wanted = wanted;
+        this.weakenings = List.of(weakenings);
+    }
+
+    private static Wanted batches(String resume) {
+        return new Wanted("batches", resume);
+    }
+
+    /** The rule that it breaks; it may break others, too. */
+    Rule rule() {
+        return rule;
+    }
+
+    /** Which mirror has the mistake. */
+    Wanted wanted() {
+        return wanted;
+    }
+
+    /**
+     * Writes an agent for the JVM of the mirror, which puts the weakened classes in the place of the right ones.
+     *
+     * @throws IllegalStateException if there is nothing to weaken any more
+     */
+    void writeAgent(Path jar) {
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().putValue("Premain-Class", TwinAgent.class.getName());
+        try (OutputStream out = Files.newOutputStream(jar);
+                JarOutputStream entries = new JarOutputStream(out, manifest)) {
+            write(entries, entryOf(TwinAgent.class.getName()), bytesOf(TwinAgent.class.getName()));
+            for (Map.Entry<String, byte[]> weakened : classes().entrySet()) {
+                write(entries, TwinAgent.FOLDER + entryOf(weakened.getKey()), weakened.getValue());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Map<String, byte[]> classes() throws IOException {
+        Map<String, byte[]> classes = new LinkedHashMap<>();
+        for (Weakening weakening : weakenings) {
+            String name = MIRROR + weakening.owner();
+            byte[] before = classes.containsKey(name) ? classes.get(name) : bytesOf(name);
+            classes.put(name, weakening.applyTo(before));
+            if (weakening.hits() == 0) {
+                throw new IllegalStateException(this + " finds nothing to weaken in " + weakening);
+            }
+        }
+        return classes;
+    }
+
+    private static void write(JarOutputStream entries, String name, byte[] bytes) throws IOException {
+        entries.putNextEntry(new JarEntry(name));
+        entries.write(bytes);
+        entries.closeEntry();
+    }
+
+    private static String entryOf(String className) {
+        return className.replace('.', '/') + ".class";
+    }
+
+    private static byte[] bytesOf(String className) throws IOException {
+        try (InputStream in = MirrorTwin.class.getClassLoader().getResourceAsStream(entryOf(className))) {
+            if (in == null) {
+                throw new IllegalStateException("There is no class " + className);
+            }
+            return in.readAllBytes();
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package dev.millrace.weather;
+
+/** What the documentation promises of the copy of a topic; nothing is ever lost or changed. */
+enum Promise {
+    /** Each record once and in order. */
+    EXACT,
+    /** First copies are in order; records may be doubled, and last copies out of order. */
+    AT_LEAST_ONCE,
+    /** Records may be doubled and out of order. */
+    ONLY_COMPLETE;
+
+    /**
+     * The promise of {@code docs/mirror.md}.
+     *
+     * @param wasFrozen whether a process was stopped until others took over, and went on
+     * @param wereDeleted whether records were deleted from the source, with which a restarted mirror may compare
+     */
+    static Promise of(MirrorKind mirror, TopicKind topic, boolean wasFrozen, boolean wereDeleted) {
+        if (mirror.isAtLeastOnce()) {
+            return AT_LEAST_ONCE;
+        }
+        if (mirror.isExactlyOnce()) {
+            return EXACT;
+        }
+        if (topic.isOld() && wasFrozen) {
+            return ONLY_COMPLETE;
+        }
+        return wereDeleted ? AT_LEAST_ONCE : EXACT;
+    }
+}

@@ -1,0 +1,123 @@
+package dev.millrace.weather;
+
+import dev.millrace.testkit.oracle.Comparison;
+import dev.millrace.testkit.oracle.TopicDigest;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * A consumer group of the source whose offsets move on, and now and then back, and what the mirror makes of them on the
+ * target.
+ *
+ * <p><b>Threads:</b> one moves it until {@link #stop}, one judges it afterwards.
+ */
+final class ReaderGroup {
+    static final String NAME = "weather-reader";
+
+    private static final Duration STEP = Duration.ofMillis(200);
+    /** Some calls in a row, because between two of them a partition may get records or lose its leader. */
+    private static final int MOVES_BEFORE_BACK = 10;
+
+    private final Side source;
+    private final Side target;
+    private final List<String> topics;
+    private final String prefix;
+    private final Random random;
+    private final Map<TopicPartition, Long> furthest = new HashMap<>();
+    private final Map<TopicPartition, Long> seenOnTarget = new HashMap<>();
+    private final Map<TopicPartition, String> setBack = new HashMap<>();
+    private volatile boolean isStopped;
+
+    ReaderGroup(Side source, Side target, List<String> topics, String prefix, Random random) {
+        this.source = source;
+        this.target = target;
+        this.topics = topics;
+        this.prefix = prefix;
+        this.random = random;
+    }
+
+    /** Blocks until it is stopped. */
+    void move() {
+        while (!isStopped) {
+            try {
+                moveOnce();
+                look();
+            } catch (ExecutionException | TimeoutException e) {
+                // A broker is away; the next move may succeed.
+            }
+            LockSupport.parkNanos(STEP.toNanos());
+        }
+    }
+
+    void stop() {
+        isStopped = true;
+    }
+
+    private void moveOnce() throws ExecutionException, TimeoutException {
+        List<TopicPartition> all = source.partitions(topics);
+        TopicPartition partition = all.get(random.nextInt(all.size()));
+        long end =
+                source.ends(List.of(partition), IsolationLevel.READ_COMMITTED).getOrDefault(partition, 0L);
+        long present = source.committed(NAME).getOrDefault(partition, 0L);
+        long next = random.nextInt(MOVES_BEFORE_BACK) == 0
+                ? (long) (present * random.nextDouble())
+                : present + (long) ((end - present) * random.nextDouble());
+        furthest.merge(partition, next, Math::max); // before the answer, which may be lost
+        source.commit(NAME, partition, next);
+    }
+
+    private void look() throws ExecutionException, TimeoutException {
+        target.committed(NAME).forEach((partition, offset) -> {
+            Long before = seenOnTarget.put(partition, offset);
+            if (before != null && offset < before) {
+                setBack.put(partition, partition + " from " + before + " to " + offset);
+            }
+        });
+    }
+
+    /**
+     * Judges where the group would go on at the target.
+     *
+     * @param promise of the copy of this topic
+     * @param wereProcessesAway whether a process was killed, after which it may see records again, or frozen, after which it
+     *     may have been set back
+     * @param wereDeleted whether records were deleted from the source, so that both sides cannot be compared
+     */
+    void judge(String topic, Promise promise, boolean wereProcessesAway, boolean wereDeleted, Judgement judgement)
+            throws ExecutionException, TimeoutException {
+        Map<TopicPartition, Long> atSource = source.committed(NAME);
+        Map<TopicPartition, Long> atTarget = target.committed(NAME);
+        String copy = prefix + topic;
+        TopicDigest left = target.read(
+                copy,
+                record -> record.offset() >= atTarget.getOrDefault(new TopicPartition(copy, record.partition()), 0L));
+        Comparison least = source.read(
+                        topic,
+                        record -> record.offset()
+                                >= furthest.getOrDefault(new TopicPartition(topic, record.partition()), 0L))
+                .compare(left);
+        judgement.found(Rule.SKIPPED, least.lost(), "of " + topic + "; " + atSource + " became " + atTarget);
+        if (promise == Promise.EXACT && !wereProcessesAway && !wereDeleted) {
+            Comparison most = source.read(
+                            topic,
+                            record -> record.offset()
+                                    >= atSource.getOrDefault(new TopicPartition(topic, record.partition()), 0L))
+                    .compare(left);
+            judgement.found(
+                    Rule.SEEN_AGAIN, most.unexpected(), "of " + topic + "; " + atSource + " became " + atTarget);
+        }
+    }
+
+    /** Judges what it has looked at. */
+    void judgeSetBack(Judgement judgement) {
+        judgement.found(Rule.SET_BACK, setBack.size(), String.join("; ", setBack.values()));
+    }
+}
