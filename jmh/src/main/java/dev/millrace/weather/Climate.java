@@ -69,6 +69,14 @@ record Climate(
         return SETTLING.plus(linkTime().multipliedBy(3));
     }
 
+    /**
+     * Whether the target may forget who wrote the records of which it has lost an answer, and the mirror can only end then, as
+     * {@code docs/mirror-failures.md} says.
+     */
+    boolean isForgottenByTheTarget() {
+        return mirror.isThroughConsumers() && topics.stream().anyMatch(TopicKind::isOld);
+    }
+
     @Override
     public String toString() {
         return "seed " + seed + ": " + source + " -> " + target + "; " + link + "; " + mirror + "; "

@@ -138,7 +138,7 @@ final class ClusterFaults extends Faults {
     /** The first records of some partitions, copied or not. */
     private void delete() {
         TopicKind topic = topics.get(random.nextInt(topics.size())).kind();
-        double share = random.nextDouble();
+        double share = Math.sqrt(random.nextDouble()); // rather much, so that some of it is not copied yet
         log.fault(topic.shortName(), "records are deleted");
         try {
             Map<TopicPartition, Long> ends = new HashMap<>(copied.endsOfBegun(topic.name()));

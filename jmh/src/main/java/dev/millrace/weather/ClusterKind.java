@@ -36,6 +36,8 @@ record ClusterKind(int brokers, boolean isSecured, int quotaMegabytesPerSecond, 
         // So that no topic loses what it has acknowledged when one broker is away.
         settings.put("default.replication.factor", Integer.toString(brokers));
         settings.put("min.insync.replicas", Integer.toString(Math.min(2, brokers)));
+        // Else a broker that is killed within a minute has records again that were deleted.
+        settings.put("log.flush.start.offset.checkpoint.interval.ms", "100");
         if (isForgetful) {
             settings.put("producer.id.expiration.check.interval.ms", "1000");
         }

@@ -44,6 +44,7 @@ final class MirrorFleet implements AutoCloseable {
     private static final int MOST_EXITS = 4;
 
     private static final int SHOWN_LINES = 12;
+    private static final String FORGOTTEN = "it has forgotten the producer";
     private static final String TOKEN = "weather-token-4711";
     private static final Pattern URL = Pattern.compile("http://127\\.0\\.0\\.1:\\d+/");
     private static final Pattern GAP = Pattern.compile("Gap in topic (\\S+) partition .* ([0-9,]+) records? at most");
@@ -59,6 +60,7 @@ final class MirrorFleet implements AutoCloseable {
     private final ChildFolder folder = ChildFolder.create("millrace-weather-");
     private final List<Member> members;
     private final Judgement judgement;
+    private final boolean mayForget;
     private volatile boolean wasKilled;
     private volatile boolean wasFrozen;
 
@@ -68,8 +70,10 @@ final class MirrorFleet implements AutoCloseable {
      * @param judgement gets what processes do that nobody wanted
      */
     MirrorFleet(
-            Path launcher, MirrorKind kind, Optional<MirrorTwin> twin, Side source, Side target, Judgement judgement) {
+            Path launcher, Climate climate, Optional<MirrorTwin> twin, Side source, Side target, Judgement judgement) {
         this.judgement = judgement;
+        mayForget = climate.isForgottenByTheTarget();
+        MirrorKind kind = climate.mirror();
         command = new ArrayList<>(List.of(
                 "env",
                 // The JVM starts faster, and these runs are short.
@@ -195,7 +199,9 @@ final class MirrorFleet implements AutoCloseable {
         /** Notes an end that nobody wanted, and starts the next process. */
         private synchronized void check() {
             if (isWanted && !isRunning()) {
-                note(this + " has ended by itself");
+                if (!mayForget || !present().hasPrinted(FORGOTTEN)) {
+                    note(this + " has ended by itself");
+                }
                 isWanted = false;
                 if (exits <= MOST_EXITS) {
                     start();

@@ -39,9 +39,10 @@ record MirrorKind(
      *
      * @param mode null for any
      * @param resume null for any
+     * @param hasGroups true if it must keep offsets of groups
      */
-    record Wanted(String mode, String resume) {
-        static final Wanted ANYTHING = new Wanted(null, null);
+    record Wanted(String mode, String resume, boolean hasGroups) {
+        static final Wanted ANYTHING = new Wanted(null, null, false);
 
         /** Whether the mirror refuses these two together. */
         boolean isContradiction() {
@@ -76,7 +77,7 @@ record MirrorKind(
                 buffer,
                 prefix,
                 groupProtocol,
-                hasGroups);
+                hasGroups || wanted.hasGroups);
     }
 
     private static <T> T any(List<T> values, Random random) {
@@ -87,9 +88,9 @@ record MirrorKind(
         return bufferMegabytes * 1_000_000;
     }
 
-    /** Whether it knows how records were compressed at the source. */
-    boolean keepsCodec() {
-        return !mode.equals(CONSUMER);
+    /** Whether Kafka's consumers read for it, which do not tell how records were compressed. */
+    boolean isThroughConsumers() {
+        return mode.equals(CONSUMER);
     }
 
     /** Whether its consumers tell the brokers how long their session is; with the newer protocol brokers tell them. */

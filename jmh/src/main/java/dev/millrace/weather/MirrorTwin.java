@@ -26,8 +26,10 @@ import org.objectweb.asm.Opcodes;
 /** A mirror that is wrong in one thing, so that one rule must be found broken. */
 @SuppressWarnings("ImmutableEnumChecker") // only a count of hits changes
 enum MirrorTwin {
-    EVERYTHING_COUNTS_AS_ACKNOWLEDGED(
-            Rule.LOST, batches("at-least-once"), call("pass.AckedBatches", "advance", "isDone", 1)),
+    WHAT_IS_SENT_IS_COMMITTED(
+            Rule.LOST,
+            batches("at-least-once"),
+            otherCall("copy.PartitionCopy", "ackedOrNull", "positionOrNull", "endOrNull")),
     TARGET_IS_NOT_ASKED_WHAT_IT_HAS(Rule.DOUBLED, batches("exact"), call("resume.ExactResume", "find", "isPresent", 0)),
     LATEST_WAITING_BATCH_FIRST(
             Rule.REORDERED,
@@ -35,18 +37,19 @@ enum MirrorTwin {
             otherCall("copy.WaitingBatches", "doPossible", "element", "getLast"),
             otherCall("copy.WaitingBatches", "doPossible", "remove", "removeLast"),
             field("pass.AckedBatches", "add", "lastNextOffset")),
-    HEADERS_ARE_LEFT_OUT(Rule.CHANGED, new Wanted("consumer", null), call("pass.CopiedRecord", "of", "headers", 0)),
+    HEADERS_ARE_LEFT_OUT(
+            Rule.CHANGED, new Wanted("consumer", null, false), call("pass.CopiedRecord", "of", "headers", 0)),
     ABORTED_RECORDS_ARE_COPIED(Rule.ABORTED_READ, batches("exact"), call("copy.PartitionCopy", "copy", "isAborted", 0)),
     OPENED_BATCHES_ARE_NOT_COMPRESSED(
-            Rule.RECODED, new Wanted("records", "exact"), call("copy.PartitionCopy", "append", "codecIdOfOpened", 0)),
+            Rule.RECODED,
+            new Wanted("records", "exact", false),
+            call("copy.PartitionCopy", "append", "codecIdOfOpened", 0)),
     GAPS_ARE_NOT_LOGGED(Rule.UNNAMED, batches("exact"), withoutCall("progress.SourceGaps", "onMove", "warn")),
-    GROUPS_ARE_SET_FAR_AHEAD(
-            Rule.SKIPPED, batches("exact"), call("groups.GroupTranslation", "translate", "max", 1_000_000)),
-    GROUPS_BEGIN_AT_THE_START(
-            Rule.SEEN_AGAIN, batches("exact"), call("groups.GroupTranslation", "translate", "isBefore", 1)),
+    GROUPS_ARE_SET_FAR_AHEAD(Rule.SKIPPED, groups(), call("groups.GroupTranslation", "translate", "max", 1_000_000)),
+    GROUPS_BEGIN_AT_THE_START(Rule.SEEN_AGAIN, groups(), call("groups.GroupTranslation", "translate", "isBefore", 1)),
     GROUPS_FOLLOW_BACKWARDS(
             Rule.SET_BACK,
-            batches("exact"),
+            groups(),
             call("groups.GroupSync", "newer", "containsKey", 0),
             call("progress.GroupOffsets", "commitKeepingLater", "isEmpty", 1)),
     RESUMED_TOPICS_STAY_PAUSED(Rule.STUCK, batches("exact"), withoutCall("control.TopicControls", "resume", "change")),
@@ -86,7 +89,11 @@ enum MirrorTwin {
     }
 
     private static Wanted batches(String resume) {
-        return new Wanted("batches", resume);
+        return new Wanted("batches", resume, false);
+    }
+
+    private static Wanted groups() {
+        return new Wanted("batches", "exact", true);
     }
 
     /** The rule that it breaks; it may break others, too. */

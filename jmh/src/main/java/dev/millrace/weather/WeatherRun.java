@@ -81,7 +81,7 @@ final class WeatherRun {
             source.limit();
             target.limit();
             (climate.link().isSourceFar() ? source : target).moveAway(climate.link());
-            try (MirrorFleet fleet = new MirrorFleet(launcher, climate.mirror(), twin, source, target, judgement)) {
+            try (MirrorFleet fleet = new MirrorFleet(launcher, climate, twin, source, target, judgement)) {
                 mirror(source, target, fleet);
                 report(fleet);
             }
@@ -255,7 +255,7 @@ final class WeatherRun {
     }
 
     private void judgeCodecs(TopicKind topic, Side target) throws ExecutionException, TimeoutException {
-        if (!climate.mirror().keepsCodec()) {
+        if (climate.mirror().isThroughConsumers()) {
             return;
         }
         for (TopicPartition partition : target.partitions(List.of(copyOf(topic.name())))) {

@@ -64,7 +64,7 @@ class ClimateTest {
     void shouldChangeOnlyTheMirrorWhenSomebodyChoosesItsMode() {
         Climate drawn = Climate.draw(7, Wanted.ANYTHING);
 
-        Climate chosen = Climate.draw(7, new Wanted("batches", "exactly-once"));
+        Climate chosen = Climate.draw(7, new Wanted("batches", "exactly-once", false));
 
         assertThat(chosen.mirror().mode()).isEqualTo("batches");
         assertThat(chosen.mirror().resume()).isEqualTo("exactly-once");
@@ -80,7 +80,7 @@ class ClimateTest {
                 .filteredOn(climate -> climate.mirror().mode().equals("consumer"))
                 .isNotEmpty()
                 .allMatch(climate -> climate.mirror().isAtLeastOnce());
-        assertThat(LongStream.range(0, 100).mapToObj(seed -> Climate.draw(seed, new Wanted(null, "exact"))))
+        assertThat(LongStream.range(0, 100).mapToObj(seed -> Climate.draw(seed, new Wanted(null, "exact", false))))
                 .noneMatch(climate -> climate.mirror().mode().equals("consumer"));
     }
 }

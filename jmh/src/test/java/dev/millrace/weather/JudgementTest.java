@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.weather.TopicKind.Timestamps;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.kafka.common.record.internal.CompressionType;
@@ -105,6 +107,25 @@ class JudgementTest {
         assertThat(Promise.of(exact, topic(0), true, false)).isEqualTo(Promise.EXACT);
         assertThat(Promise.of(exact, topic(0), true, true)).isEqualTo(Promise.AT_LEAST_ONCE);
         assertThat(Promise.of(exactlyOnce, topic(3), true, true)).isEqualTo(Promise.EXACT);
+    }
+
+    @Test
+    void shouldPromiseWhatThePageSays() throws Exception {
+        List<String> rows;
+        try (Stream<String> lines = Files.lines(Path.of("..", "docs", "mirror.md"))) {
+            rows = lines.filter(line -> line.startsWith("|") && line.contains("othing lost"))
+                    .toList();
+        }
+
+        assertThat(rows).hasSize(3);
+        assertThat(rows.get(0))
+                .startsWith("| `consumer`, or `--resume at-least-once`")
+                .contains("First copies are in order");
+        assertThat(rows.get(1)).contains("`--resume exact` (the default)", "nothing doubled, in order");
+        assertThat(rows.get(2)).contains("`--resume exactly-once`", "nothing doubled, in order");
+        assertThat(Stream.of("at-least-once", "exact", "exactly-once")
+                        .map(resume -> Promise.of(mirror(resume), topic(0), true, false)))
+                .containsExactly(Promise.AT_LEAST_ONCE, Promise.EXACT, Promise.EXACT);
     }
 
     private static Judgement judged(Comparison comparison, Promise promise) {
