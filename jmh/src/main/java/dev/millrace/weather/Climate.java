@@ -50,7 +50,7 @@ record Climate(
         return new Random(new SplittableRandom(31 * seed + part).nextLong());
     }
 
-    /** In MB/s. */
+    /** Returns the MB/s of the link, or of a quota that is less. */
     private static double slowest(Link link, ClusterKind source, ClusterKind target) {
         return Stream.of(source, target)
                 .filter(cluster -> cluster.quotaMegabytesPerSecond() > 0)

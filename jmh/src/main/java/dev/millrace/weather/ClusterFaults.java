@@ -127,7 +127,7 @@ final class ClusterFaults extends Faults {
     }
 
     private void grow() {
-        SourceTopic topic = topics.get(random.nextInt(topics.size()));
+        SourceTopic topic = Chance.any(topics, random);
         int partitions = topic.partitions() + 1 + random.nextInt(MAX_MORE_PARTITIONS);
         log.fault(topic.kind().shortName(), "more partitions");
         if (sides.get(0).grow(topic.kind().name(), partitions)) {
@@ -137,7 +137,7 @@ final class ClusterFaults extends Faults {
 
     /** The first records of some partitions, copied or not. */
     private void delete() {
-        TopicKind topic = topics.get(random.nextInt(topics.size())).kind();
+        TopicKind topic = Chance.any(topics, random).kind();
         double share = Math.sqrt(random.nextDouble()); // rather much, so that some of it is not copied yet
         log.fault(topic.shortName(), "records are deleted");
         try {
@@ -157,7 +157,7 @@ final class ClusterFaults extends Faults {
     }
 
     private Side anySide() {
-        return sides.get(random.nextInt(sides.size()));
+        return Chance.any(sides, random);
     }
 
     private int anyBroker(Side side) {

@@ -30,8 +30,7 @@ final class GoneRecords {
      */
     synchronized long delete(Side source, String topic, Map<TopicPartition, Long> offsets)
             throws ExecutionException, TimeoutException {
-        Predicate<ConsumerRecord<byte[], byte[]>> isDeleted =
-                record -> record.offset() < offsets.getOrDefault(new TopicPartition(topic, record.partition()), 0L);
+        Predicate<ConsumerRecord<byte[], byte[]>> isDeleted = Side.isBefore(offsets);
         TopicDigest committed = source.read(topic, IsolationLevel.READ_COMMITTED, isDeleted);
         TopicDigest all = source.read(topic, IsolationLevel.READ_UNCOMMITTED, isDeleted);
         source.deleteBefore(offsets);
@@ -53,7 +52,7 @@ final class GoneRecords {
         return of(topic).committed;
     }
 
-    /** Also what was aborted. */
+    /** All of it, also what was aborted. */
     synchronized TopicDigest all(String topic) {
         return of(topic).all;
     }

@@ -74,26 +74,21 @@ final class Judgement {
         allowed += committed.doubled() - doubled + outOfOrder - reordered;
     }
 
-    void add(Judgement other) {
+    /** Adds the numbers of a run that is over. */
+    synchronized void add(Judgement other) {
         for (Rule rule : Rule.values()) {
-            long count = other.broken(rule);
-            synchronized (this) {
-                broken.merge(rule, count, Long::sum);
-            }
+            broken.merge(rule, other.broken(rule), Long::sum);
         }
-        synchronized (this) {
-            examples.addAll(other.examples());
-            records += other.records();
-            faults += other.faults();
-            allowed += other.allowed();
-        }
+        records += other.records();
+        faults += other.faults();
+        allowed += other.allowed();
     }
 
     synchronized long broken(Rule rule) {
         return broken.getOrDefault(rule, 0L);
     }
 
-    /** Where rules were broken; a line each. */
+    /** Where rules were broken in this run; a line each. */
     synchronized List<String> examples() {
         return List.copyOf(examples);
     }

@@ -17,8 +17,8 @@ record Link(double megabytesPerSecond, double backMegabytesPerSecond, int roundT
 
     static Link draw(Random random) {
         return new Link(
-                TopicKind.logUniform(0.5, 100, random),
-                TopicKind.logUniform(0.5, 100, random),
+                Chance.logUniform(0.5, 100, random),
+                Chance.logUniform(0.5, 100, random),
                 random.nextInt(MAX_ROUND_TRIP_MS + 1),
                 random.nextBoolean());
     }

@@ -86,7 +86,7 @@ final class MirrorFaults extends Faults {
     }
 
     private Member any() {
-        return fleet.members().get(random.nextInt(fleet.members().size()));
+        return Chance.any(fleet.members(), random);
     }
 
     private interface Interruptible {

@@ -54,9 +54,9 @@ record MirrorKind(
     static MirrorKind draw(Random random, Wanted wanted) {
         int processes = 1 + random.nextInt(3);
         int threads = 1 + random.nextInt(3);
-        String mode = any(DRAWN_MODES, random);
-        String resume = any(DRAWN_RESUMES, random);
-        int buffer = any(BUFFERS, random);
+        String mode = Chance.any(DRAWN_MODES, random);
+        String resume = Chance.any(DRAWN_RESUMES, random);
+        int buffer = Chance.any(BUFFERS, random);
         String prefix = random.nextBoolean() ? "copy." : "";
         String groupProtocol = random.nextInt(4) == 0 ? "consumer" : "classic";
         boolean hasGroups = random.nextBoolean();
@@ -78,10 +78,6 @@ record MirrorKind(
                 prefix,
                 groupProtocol,
                 hasGroups || wanted.hasGroups);
-    }
-
-    private static <T> T any(List<T> values, Random random) {
-        return values.get(random.nextInt(values.size()));
     }
 
     int bufferBytes() {

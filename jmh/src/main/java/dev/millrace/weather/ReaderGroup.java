@@ -1,6 +1,5 @@
 package dev.millrace.weather;
 
-import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.time.Duration;
 import java.util.HashMap;
@@ -23,8 +22,8 @@ final class ReaderGroup {
     static final String NAME = "weather-reader";
 
     private static final Duration STEP = Duration.ofMillis(200);
-    /** Some calls in a row, because between two of them a partition may get records or lose its leader. */
-    private static final int MOVES_BEFORE_BACK = 10;
+    /** One move in so many goes back. */
+    private static final int BACK_EVERY = 10;
 
     private final Side source;
     private final Side target;
@@ -62,12 +61,11 @@ final class ReaderGroup {
     }
 
     private void moveOnce() throws ExecutionException, TimeoutException {
-        List<TopicPartition> all = source.partitions(topics);
-        TopicPartition partition = all.get(random.nextInt(all.size()));
+        TopicPartition partition = Chance.any(source.partitions(topics), random);
         long end =
                 source.ends(List.of(partition), IsolationLevel.READ_COMMITTED).getOrDefault(partition, 0L);
         long present = source.committed(NAME).getOrDefault(partition, 0L);
-        long next = random.nextInt(MOVES_BEFORE_BACK) == 0
+        long next = random.nextInt(BACK_EVERY) == 0
                 ? (long) (present * random.nextDouble())
                 : present + (long) ((end - present) * random.nextDouble());
         furthest.merge(partition, next, Math::max); // before the answer, which may be lost
@@ -95,24 +93,17 @@ final class ReaderGroup {
             throws ExecutionException, TimeoutException {
         Map<TopicPartition, Long> atSource = source.committed(NAME);
         Map<TopicPartition, Long> atTarget = target.committed(NAME);
-        String copy = prefix + topic;
-        TopicDigest left = target.read(
-                copy,
-                record -> record.offset() >= atTarget.getOrDefault(new TopicPartition(copy, record.partition()), 0L));
-        Comparison least = source.read(
-                        topic,
-                        record -> record.offset()
-                                >= furthest.getOrDefault(new TopicPartition(topic, record.partition()), 0L))
-                .compare(left);
-        judgement.found(Rule.SKIPPED, least.lost(), "of " + topic + "; " + atSource + " became " + atTarget);
+        String moved = "of " + topic + "; " + atSource + " became " + atTarget;
+        TopicDigest left = target.read(prefix + topic, Side.isBefore(atTarget).negate());
+        long skipped = source.read(topic, Side.isBefore(furthest).negate())
+                .compare(left)
+                .lost();
+        judgement.found(Rule.SKIPPED, skipped, moved);
         if (promise == Promise.EXACT && !wereProcessesAway && !wereDeleted) {
-            Comparison most = source.read(
-                            topic,
-                            record -> record.offset()
-                                    >= atSource.getOrDefault(new TopicPartition(topic, record.partition()), 0L))
-                    .compare(left);
-            judgement.found(
-                    Rule.SEEN_AGAIN, most.unexpected(), "of " + topic + "; " + atSource + " became " + atTarget);
+            long again = source.read(topic, Side.isBefore(atSource).negate())
+                    .compare(left)
+                    .unexpected();
+            judgement.found(Rule.SEEN_AGAIN, again, moved);
         }
     }
 

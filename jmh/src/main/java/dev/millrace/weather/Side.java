@@ -202,6 +202,12 @@ final class Side implements AutoCloseable {
         return TopicDigest.readSome(config, topic, isWanted);
     }
 
+    /** Whether a record is before the offset of its partition; a partition that is not there has all of its records after it. */
+    static Predicate<ConsumerRecord<byte[], byte[]>> isBefore(Map<TopicPartition, Long> offsets) {
+        return record ->
+                record.offset() < offsets.getOrDefault(new TopicPartition(record.topic(), record.partition()), 0L);
+    }
+
     /** Deletes all records before these offsets; blocks until they are gone. */
     void deleteBefore(Map<TopicPartition, Long> offsets) {
         Map<TopicPartition, RecordsToDelete> wanted = new HashMap<>();

@@ -64,14 +64,15 @@ record TopicKind(
     /** @param bytes of all its records together, roughly */
     static TopicKind draw(int number, long bytes, MirrorKind mirror, Random random) {
         String name = drawName(number, mirror, random);
-        int partitions = (int) logUniform(1, MAX_PARTITIONS + 1, random);
-        CompressionType codec = any(CompressionType.values(), random);
+        int partitions = (int) Chance.logUniform(1, MAX_PARTITIONS + 1, random);
+        CompressionType codec = Chance.any(List.of(CompressionType.values()), random);
         boolean hasKeys = random.nextInt(4) > 0;
-        int valueBytes = (int) logUniform(1, MAX_VALUE_BYTES, random);
+        int valueBytes = (int) Chance.logUniform(1, MAX_VALUE_BYTES, random);
         int large = drawLarge(bytes, mirror, random);
-        int batchBytes = (int) logUniform(1_000, 500_000, random);
-        int ageDays = AGES.get(random.nextInt(AGES.size()));
-        Timestamps timestamps = random.nextBoolean() ? Timestamps.RISING : any(Timestamps.values(), random);
+        int batchBytes = (int) Chance.logUniform(1_000, 500_000, random);
+        int ageDays = Chance.any(AGES, random);
+        Timestamps timestamps =
+                random.nextBoolean() ? Timestamps.RISING : Chance.any(List.of(Timestamps.values()), random);
         boolean isTransactional = random.nextInt(4) == 0;
         boolean isLogAppendTime = random.nextInt(6) == 0;
         long forOthers = bytes - (long) LARGE_RECORDS * large;
@@ -113,14 +114,6 @@ record TopicKind(
             return VERY_LARGE;
         }
         return hasLarge && bytes > 3L * LARGE_RECORDS * LARGE ? LARGE : 0;
-    }
-
-    private static <T> T any(T[] values, Random random) {
-        return values[random.nextInt(values.length)];
-    }
-
-    static double logUniform(double from, double to, Random random) {
-        return from * Math.pow(to / from, random.nextDouble());
     }
 
     boolean isLarge(int number) {
