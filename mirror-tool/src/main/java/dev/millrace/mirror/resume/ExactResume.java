@@ -63,6 +63,9 @@ public final class ExactResume implements PartitionStarts.Finder {
     /** While records differ, those still in flight to the target, or not replicated yet, may get there. */
     private static final long PATIENCE_NANOS = Duration.ofSeconds(5).toNanos();
 
+    /** Then the partitions of an assignment have begun, and the next ones may take hours to come. */
+    private static final long COMPARISONS_IDLE_MS = 10_000;
+
     private static final long SHORT_PAUSE_MS = 50;
     private static final long PAUSE_MS = 500;
 
@@ -160,7 +163,7 @@ public final class ExactResume implements PartitionStarts.Finder {
         this.own = own;
         this.onFailure = onFailure;
         this.ends = new TargetEnds(clients.copies(), this::execute);
-        this.comparisons = new RecordComparisons(clients.comparison());
+        this.comparisons = new RecordComparisons(clients.comparison(), this::closeComparisonsLater);
         this.compacted = new CompactedTopics(clients.source());
         this.lostTails = new LostTails(onTargetLost, clients.source());
         this.threads = Executors.newScheduledThreadPool(THREADS, work -> new Thread(work, "mirror-resume"));
@@ -230,6 +233,10 @@ public final class ExactResume implements PartitionStarts.Finder {
 
     private void findAgain(Search search, long afterMs) {
         execute(() -> find(List.of(search)), afterMs);
+    }
+
+    private void closeComparisonsLater() {
+        execute(comparisons::closeIfAllIdle, COMPARISONS_IDLE_MS);
     }
 
     private void execute(Runnable step, long afterMs) {

@@ -13,8 +13,9 @@ import org.junit.jupiter.api.Test;
 
 class RecordComparisonsTest {
     private final List<MockConsumer<byte[], byte[]>> opened = new ArrayList<>();
-    private final RecordComparisons comparisons =
-            new RecordComparisons(() -> new RecordComparison(open(), open(), TopicNames.KEPT, Duration.ZERO));
+    private final RecordComparisons comparisons = new RecordComparisons(
+            () -> new RecordComparison(open(), open(), TopicNames.KEPT, Duration.ZERO), () -> timesAllIdle++);
+    private int timesAllIdle;
 
     @Test
     void shouldLendEachToOneAtATimeAndOpenAnotherOnlyWhenNoneIsIdle() {
@@ -37,6 +38,33 @@ class RecordComparisonsTest {
         comparisons.ask(RecordComparison::hashCode);
 
         assertThat(opened).hasSize(2); // one comparison has two consumers
+    }
+
+    @Test
+    void shouldTellWhenTheLastHasItsAnswerAndCloseNoneBefore() {
+        comparisons.ask(first -> {
+            comparisons.ask(RecordComparison::hashCode);
+            comparisons.closeIfAllIdle();
+            return comparisons;
+        });
+
+        assertThat(timesAllIdle).isEqualTo(1);
+        assertThat(opened).hasSize(4).noneMatch(MockConsumer::closed);
+
+        comparisons.closeIfAllIdle();
+
+        assertThat(opened).allMatch(MockConsumer::closed);
+    }
+
+    @Test
+    void shouldOpenAnotherWhenThoseBeforeAreClosed() {
+        comparisons.ask(RecordComparison::hashCode);
+        comparisons.closeIfAllIdle();
+
+        comparisons.ask(RecordComparison::hashCode);
+
+        assertThat(opened).hasSize(4);
+        assertThat(opened.get(3).closed()).isFalse();
     }
 
     @Test
