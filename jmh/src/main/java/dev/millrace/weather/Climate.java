@@ -11,6 +11,8 @@ import java.util.stream.Stream;
 /**
  * Everything about one run that a seed chooses before it begins.
  *
+ * @param areCopiesDeleted whether somebody deletes copies from the target
+ * @param doProcessesLast whether no process of the mirror ends after the calm, so that one sees what it gathers
  * @param seconds for how long faults happen, in all
  */
 record Climate(
@@ -20,6 +22,8 @@ record Climate(
         ClusterKind target,
         MirrorKind mirror,
         List<TopicKind> topics,
+        boolean areCopiesDeleted,
+        boolean doProcessesLast,
         int seconds) {
     private static final double MEGA = 1e6;
     private static final int MAX_TOPICS = 3;
@@ -41,8 +45,11 @@ record Climate(
         List<TopicKind> topics = IntStream.range(0, count)
                 .mapToObj(number -> TopicKind.draw(number, bytes, mirror, random))
                 .toList();
+        // A stranger could create a deleted copy again, and not with the settings that it needs.
+        boolean areCopiesDeleted = random.nextInt(4) == 0 && topics.stream().noneMatch(TopicKind::hasStranger);
+        boolean doProcessesLast = random.nextInt(3) == 0;
         int seconds = 20 + random.nextInt(41);
-        return new Climate(seed, link, source, target, mirror, topics, seconds);
+        return new Climate(seed, link, source, target, mirror, topics, areCopiesDeleted, doProcessesLast, seconds);
     }
 
     /** A source of chance of its own for this part of a run; {@link Random} alone begins alike with seeds that are near. */
@@ -56,6 +63,15 @@ record Climate(
                 .filter(cluster -> cluster.quotaMegabytesPerSecond() > 0)
                 .mapToDouble(ClusterKind::quotaMegabytesPerSecond)
                 .reduce(link.megabytesPerSecond(), Math::min);
+    }
+
+    List<String> topicNames() {
+        return topics.stream().map(TopicKind::name).toList();
+    }
+
+    /** The name of a topic on the target. */
+    String copyOf(String topic) {
+        return mirror.prefix() + topic;
     }
 
     /** How long one link or one quota alone would carry all records for. */
@@ -80,7 +96,8 @@ record Climate(
     @Override
     public String toString() {
         return "seed " + seed + ": " + source + " -> " + target + "; " + link + "; " + mirror + "; "
-                + topics.stream().map(TopicKind::toString).collect(Collectors.joining(" + ")) + "; " + seconds
-                + " s of weather";
+                + topics.stream().map(TopicKind::toString).collect(Collectors.joining(" + "))
+                + (areCopiesDeleted ? "; copies are deleted" : "")
+                + (doProcessesLast ? "; processes last" : "") + "; " + seconds + " s of weather";
     }
 }

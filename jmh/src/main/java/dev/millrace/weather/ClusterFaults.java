@@ -5,6 +5,7 @@ import dev.millrace.faults.Faults;
 import dev.millrace.testkit.proxy.FaultProxy;
 import dev.millrace.testkit.proxy.FaultProxy.Flow;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,31 +25,15 @@ final class ClusterFaults extends Faults {
 
     private static final int MAX_MORE_PARTITIONS = 4;
 
+    private final Scene scene;
     private final List<Side> sides;
-    private final List<SourceTopic> topics;
-    private final CopiedProgress copied;
-    private final GoneRecords gone;
     private volatile boolean isBroken;
     private volatile long mendedNs = System.nanoTime() - AFTERMATH.toNanos();
 
-    /**
-     * @param copied tells of which partitions the mirror has begun: of others it cannot miss anything
-     * @param gone gets what is deleted
-     */
-    ClusterFaults(
-            Side source,
-            Side target,
-            List<SourceTopic> topics,
-            CopiedProgress copied,
-            GoneRecords gone,
-            Random random,
-            FaultLog log,
-            CountDownLatch end) {
+    ClusterFaults(Scene scene, Random random, FaultLog log, CountDownLatch end) {
         super(random, log, end);
-        sides = List.of(source, target);
-        this.topics = topics;
-        this.copied = copied;
-        this.gone = gone;
+        this.scene = scene;
+        sides = List.of(scene.source(), scene.target());
     }
 
     /** Whether anything was broken at this time of {@link System#nanoTime()} or since, or shortly before. */
@@ -58,15 +43,22 @@ final class ClusterFaults extends Faults {
 
     @Override
     protected List<Runnable> kinds() {
-        return List.of(
+        List<Runnable> kinds = new ArrayList<>(List.of(
                 () -> breakBroker("broker kill -9", this::kill),
                 () -> breakBroker("broker restart", this::restart),
                 () -> breakBroker("broker SIGSTOP", this::freeze),
+                () -> breakBroker("broker gets an empty disk", this::replaceDisk),
                 () -> breakConnections("connections are reset", FaultProxy::resetAll),
                 () -> breakConnections("connections are half-open", FaultProxy::makeAllHalfOpen),
                 this::hide,
+                this::cutReplication,
                 this::grow,
-                this::delete);
+                this::delete));
+        if (scene.climate().areCopiesDeleted()) {
+            kinds.add(this::deleteCopy);
+            kinds.add(this::formatTarget);
+        }
+        return kinds;
     }
 
     /** Until all replicas are in sync, so that no two faults together take more than Kafka promises to survive. */
@@ -98,6 +90,15 @@ final class ClusterFaults extends Faults {
         side.cluster().restart(broker);
     }
 
+    /** Others have its records; a broker that is alone has none, so it is only restarted. */
+    private void replaceDisk(Side side, int broker) {
+        side.cluster().kill(broker);
+        if (side.cluster().brokers() > 1) {
+            side.cluster().removeData(broker);
+        }
+        side.cluster().restart(broker);
+    }
+
     private void freeze(Side side, int broker) {
         side.cluster().pause(broker);
         hold(between(500, 10_000));
@@ -126,27 +127,59 @@ final class ClusterFaults extends Faults {
         log.tell("%s: all passes", side);
     }
 
+    /** Other brokers do not reach one: it drops out of their replicas, or they out of its. */
+    private void cutReplication() {
+        Side side = anySide();
+        int broker = anyBroker(side);
+        FaultProxy proxy = side.replicationProxy(broker);
+        log.fault(side + " " + broker, "no other broker reaches it");
+        whileBroken(() -> {
+            proxy.setFlow(Flow.NOTHING);
+            hold(between(500, 8_000));
+            proxy.setFlow(Flow.BOTH);
+        });
+        log.tell("%s %d: other brokers reach it", side, broker);
+    }
+
     private void grow() {
-        SourceTopic topic = Chance.any(topics, random);
+        SourceTopic topic = Chance.any(scene.topics(), random);
         int partitions = topic.partitions() + 1 + random.nextInt(MAX_MORE_PARTITIONS);
         log.fault(topic.kind().shortName(), "more partitions");
-        if (sides.get(0).grow(topic.kind().name(), partitions)) {
+        if (scene.source().grow(topic.kind().name(), partitions)) {
             topic.setPartitions(partitions);
         }
     }
 
     /** The first records of some partitions, copied or not. */
     private void delete() {
-        TopicKind topic = Chance.any(topics, random).kind();
+        TopicKind topic = Chance.any(scene.topics(), random).kind();
         double share = Math.sqrt(random.nextDouble()); // rather much, so that some of it is not copied yet
         log.fault(topic.shortName(), "records are deleted");
         try {
-            Map<TopicPartition, Long> ends = new HashMap<>(copied.endsOfBegun(topic.name()));
+            Map<TopicPartition, Long> ends = new HashMap<>(scene.copied().endsOfBegun(topic.name()));
             ends.replaceAll((partition, end) -> (long) (end * share));
-            log.tell("%s: has lost %d records", topic.shortName(), gone.delete(sides.get(0), topic.name(), ends));
+            log.tell(
+                    "%s: has lost %d records",
+                    topic.shortName(), scene.gone().delete(scene.source(), topic.name(), ends));
         } catch (ExecutionException | TimeoutException e) {
             log.tell("%s: could not be read, so nothing is deleted", topic.shortName());
         }
+    }
+
+    /** The mirror has to notice, and to make it again. */
+    private void deleteCopy() {
+        TopicKind topic = Chance.any(scene.topics(), random).kind();
+        log.fault(topic.shortName(), "its copy is deleted");
+        scene.gone().deleteCopy(topic.name());
+        whileBroken(() -> scene.target().deleteTopic(scene.climate().copyOf(topic.name())));
+    }
+
+    /** All copies go, and all progress that is kept on the target. */
+    private void formatTarget() {
+        log.fault(scene.target().toString(), "is formatted");
+        scene.climate().topicNames().forEach(scene.gone()::deleteCopy);
+        whileBroken(scene.target()::format);
+        log.tell("%s: is empty", scene.target());
     }
 
     private void whileBroken(Runnable fault) {

@@ -2,6 +2,7 @@ package dev.millrace.weather;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -17,6 +18,8 @@ import org.apache.kafka.common.TopicPartition;
  * <p><b>Threads:</b> any.
  */
 final class CopiedProgress {
+    private static final TopicPartition UNKNOWN = new TopicPartition("unknown", 0);
+
     private final Side source;
     private final Side target;
     private final Climate climate;
@@ -29,7 +32,7 @@ final class CopiedProgress {
 
     /** Where readers of committed records find the end of each partition of the source. */
     Map<TopicPartition, Long> ends() throws ExecutionException, TimeoutException {
-        return ends(climate.topics().stream().map(TopicKind::name).toList());
+        return ends(climate.topicNames());
     }
 
     private Map<TopicPartition, Long> ends(Collection<String> topics) throws ExecutionException, TimeoutException {
@@ -56,9 +59,27 @@ final class CopiedProgress {
                 }
             });
         } catch (ExecutionException | TimeoutException e) {
-            behind.put(new TopicPartition("unknown", 0), "a cluster does not answer: " + e);
+            behind.put(UNKNOWN, "a cluster does not answer: " + e);
         }
         return behind;
+    }
+
+    /** Which partitions of the target have records that readers of committed records do not see yet. */
+    Map<TopicPartition, String> inOpenTransactions() {
+        Map<TopicPartition, String> open = new HashMap<>();
+        try {
+            List<TopicPartition> copies = target.partitions(
+                    climate.topicNames().stream().map(climate::copyOf).toList());
+            Map<TopicPartition, Long> ends = target.ends(copies, IsolationLevel.READ_UNCOMMITTED);
+            target.ends(copies, IsolationLevel.READ_COMMITTED).forEach((partition, end) -> {
+                if (end < ends.get(partition)) {
+                    open.put(partition, end + " of " + ends.get(partition) + " can be read");
+                }
+            });
+        } catch (ExecutionException | TimeoutException e) {
+            open.put(UNKNOWN, "the target does not answer: " + e);
+        }
+        return open;
     }
 
     private Map<TopicPartition, Long> committed() throws ExecutionException, TimeoutException {
@@ -68,7 +89,7 @@ final class CopiedProgress {
     /** With exactly once the progress is on the target, by the names there, so that it is deleted with a topic. */
     private TopicPartition inGroup(TopicPartition partition) {
         return climate.mirror().isExactlyOnce()
-                ? new TopicPartition(climate.mirror().prefix() + partition.topic(), partition.partition())
+                ? new TopicPartition(climate.copyOf(partition.topic()), partition.partition())
                 : partition;
     }
 }

@@ -2,7 +2,9 @@ package dev.millrace.weather;
 
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
@@ -11,12 +13,13 @@ import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * What was deleted from the topics of the source.
+ * What was deleted from the topics of the source, and which copies were.
  *
  * <p><b>Threads:</b> any.
  */
 final class GoneRecords {
     private final Map<String, Gone> byTopic = new HashMap<>();
+    private final Set<String> withoutCopy = new HashSet<>();
 
     private record Gone(TopicDigest committed, TopicDigest all) {
         static final Gone NOTHING = new Gone(TopicDigest.EMPTY, TopicDigest.EMPTY);
@@ -37,6 +40,16 @@ final class GoneRecords {
         Gone before = of(topic);
         byTopic.put(topic, new Gone(before.committed.plus(committed), before.all.plus(all)));
         return all.records();
+    }
+
+    /** The copy of this topic of the source may be deleted from now on. */
+    synchronized void deleteCopy(String topic) {
+        withoutCopy.add(topic);
+    }
+
+    /** Whether the copy of this topic of the source was ever deleted. */
+    synchronized boolean wasCopyDeleted(String topic) {
+        return withoutCopy.contains(topic);
     }
 
     private Gone of(String topic) {

@@ -11,18 +11,31 @@ import java.util.concurrent.CountDownLatch;
 /** What happens to one process of the mirror at a time. */
 final class MirrorFaults extends Faults {
     private final MirrorFleet fleet;
+    private final boolean doProcessesLast;
     private final ClusterFaults clusters;
 
-    /** @param clusters may be the reason why a process that is stopped cannot finish */
-    MirrorFaults(MirrorFleet fleet, ClusterFaults clusters, Random random, FaultLog log, CountDownLatch end) {
+    /**
+     * @param doProcessesLast whether none of them may end
+     * @param clusters may be the reason why a process that is stopped cannot finish
+     */
+    MirrorFaults(
+            MirrorFleet fleet,
+            boolean doProcessesLast,
+            ClusterFaults clusters,
+            Random random,
+            FaultLog log,
+            CountDownLatch end) {
         super(random, log, end);
         this.fleet = fleet;
+        this.doProcessesLast = doProcessesLast;
         this.clusters = clusters;
     }
 
     @Override
     protected List<Runnable> kinds() {
-        return List.of(this::kill, this::freeze, this::stop, this::pauseTopics, this::throttle);
+        return doProcessesLast
+                ? List.of(this::freeze, this::pauseTopics, this::throttle)
+                : List.of(this::kill, this::freeze, this::stop, this::roll, this::pauseTopics, this::throttle);
     }
 
     @Override
@@ -52,12 +65,26 @@ final class MirrorFaults extends Faults {
 
     private void stop() {
         Member member = any();
-        member.awaitStarted();
         log.fault(member.toString(), "mirror SIGTERM");
+        stop(member);
+        startAgain(member);
+    }
+
+    /** As a new version is rolled out: one after the other, each as soon as the one before it runs again. */
+    private void roll() {
+        log.fault("mirrors", "rolling restart");
+        for (Member member : fleet.members()) {
+            stop(member);
+            member.start();
+            log.tell("%s: started", member);
+        }
+    }
+
+    private void stop(Member member) {
+        member.awaitStarted();
         long begun = System.nanoTime();
         interruptibly(() -> member.stop(() -> clusters.wereBrokenSince(begun)));
         log.tell("%s: has ended", member);
-        startAgain(member);
     }
 
     private void pauseTopics() {

@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -53,7 +52,6 @@ final class MirrorFleet implements AutoCloseable {
     /** After this time without trouble a process must say that it is ready. */
     private static final Duration READY = Duration.ofSeconds(30);
 
-    private static final Duration ASK_AGAIN = Duration.ofMillis(200);
     private static final Duration START = Duration.ofMinutes(2);
 
     private final List<String> command;
@@ -129,6 +127,10 @@ final class MirrorFleet implements AutoCloseable {
         private final List<CommandProcess> processes = new ArrayList<>();
         private boolean isWanted;
         private int exits;
+        private Optional<Calm> calm = Optional.empty();
+
+        /** What a process had in the calm. */
+        private record Calm(long pid, Footprint footprint) {}
 
         private Member(int number) {
             this.number = number;
@@ -256,6 +258,24 @@ final class MirrorFleet implements AutoCloseable {
                     .findFirst();
         }
 
+        private void noteFootprint() {
+            calm = isReady() ? Optional.of(new Calm(pid(), Footprint.of(pid()))) : Optional.empty();
+        }
+
+        private synchronized long pid() {
+            return present().pid();
+        }
+
+        private void judgeFootprint() {
+            if (calm.isPresent() && calm.get().pid == pid() && isRunning()) {
+                Footprint then = calm.get().footprint;
+                Await.holdsWithin(READY, () -> Footprint.of(pid()).moreThan(then) == 0);
+                Footprint now = Footprint.of(pid());
+                judgement.found(
+                        Rule.LEAKED, now.moreThan(then), this + " had " + then + " in the calm, and has " + now);
+            }
+        }
+
         private boolean isReady() {
             return ask("readyz", HttpRequest.BodyPublishers.noBody(), "GET") == 200;
         }
@@ -316,15 +336,19 @@ final class MirrorFleet implements AutoCloseable {
     /** Blocks until every process says that it is ready, for a while; judges those that do not. */
     void judgeReadiness() {
         for (Member member : members) {
-            boolean isReady = false;
-            for (long start = System.nanoTime(); !isReady && System.nanoTime() - start < READY.toNanos(); ) {
-                isReady = member.isReady();
-                if (!isReady) {
-                    LockSupport.parkNanos(ASK_AGAIN.toNanos());
-                }
-            }
+            boolean isReady = Await.holdsWithin(READY, member::isReady);
             judgement.found(Rule.UNREADY, isReady ? 0 : 1, member + " says that it is not ready");
         }
+    }
+
+    /** Remembers what each process has now, when all is well. */
+    void noteFootprints() {
+        members.forEach(Member::noteFootprint);
+    }
+
+    /** Judges whether a process that has lived since then has more now; blocks while it may still close something. */
+    void judgeFootprints() {
+        members.forEach(Member::judgeFootprint);
     }
 
     /** Judges whether any process has told a secret. */

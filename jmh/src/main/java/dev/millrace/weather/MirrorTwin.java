@@ -1,5 +1,6 @@
 package dev.millrace.weather;
 
+import static dev.millrace.testkit.twin.Weakening.before;
 import static dev.millrace.testkit.twin.Weakening.call;
 import static dev.millrace.testkit.twin.Weakening.field;
 import static dev.millrace.testkit.twin.Weakening.otherCall;
@@ -20,7 +21,6 @@ import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
-import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /** A mirror that is wrong in one thing, so that one rule must be found broken. */
@@ -54,26 +54,18 @@ enum MirrorTwin {
             call("progress.GroupOffsets", "commitKeepingLater", "isEmpty", 1)),
     RESUMED_TOPICS_STAY_PAUSED(Rule.STUCK, batches("exact"), withoutCall("control.TopicControls", "resume", "change")),
     NEVER_READY(Rule.UNREADY, batches("exact"), call("run.Monitor", "condition", "isRunning", 0)),
-    TOKEN_IS_PRINTED(
-            Rule.TOLD_SECRET,
-            batches("exact"),
-            Weakening.of("cli.RunCommand", "call", (next, self) -> new MethodVisitor(Opcodes.ASM9, next) {
-                @Override
-                public void visitCode() {
-                    super.visitCode();
-                    super.visitFieldInsn(Opcodes.GETSTATIC, "java/lang/System", "out", "Ljava/io/PrintStream;");
-                    super.visitLdcInsn("MIRROR_HTTP_TOKEN");
-                    super.visitMethodInsn(
-                            Opcodes.INVOKESTATIC,
-                            "java/lang/System",
-                            "getenv",
-                            "(Ljava/lang/String;)Ljava/lang/String;",
-                            false);
-                    super.visitMethodInsn(
-                            Opcodes.INVOKEVIRTUAL, "java/io/PrintStream", "println", "(Ljava/lang/String;)V", false);
-                    self.hit();
-                }
-            })),
+    FILES_STAY_OPEN(Rule.LEAKED, batches("exact"), before("run.Monitor", "look", code -> {
+        code.visitMethodInsn(
+                Opcodes.INVOKESTATIC, "java/nio/channels/Selector", "open", "()Ljava/nio/channels/Selector;", false);
+        code.visitInsn(Opcodes.POP);
+    })),
+    TOKEN_IS_PRINTED(Rule.TOLD_SECRET, batches("exact"), before("cli.RunCommand", "call", code -> {
+        code.visitFieldInsn(Opcodes.GETSTATIC, "java/lang/System", "out", "Ljava/io/PrintStream;");
+        code.visitLdcInsn("MIRROR_HTTP_TOKEN");
+        code.visitMethodInsn(
+                Opcodes.INVOKESTATIC, "java/lang/System", "getenv", "(Ljava/lang/String;)Ljava/lang/String;", false);
+        code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, "java/io/PrintStream", "println", "(Ljava/lang/String;)V", false);
+    })),
     EXIT_CODE_IS_THAT_OF_THE_SIGNAL(Rule.EXIT, batches("exact"), withoutCall("cli.Shutdown", "runOnSignal", "halt"));
 
     private static final String MIRROR = "dev.millrace.mirror.";

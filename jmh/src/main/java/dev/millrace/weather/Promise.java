@@ -14,8 +14,13 @@ enum Promise {
      *
      * @param wasFrozen whether a process was stopped until others took over, and went on
      * @param wereDeleted whether records were deleted from the source, with which a restarted mirror may compare
+     * @param wasCopyDeleted whether the copy was: until the mirror notices, it writes to a new one what comes next
      */
-    static Promise of(MirrorKind mirror, TopicKind topic, boolean wasFrozen, boolean wereDeleted) {
+    static Promise of(
+            MirrorKind mirror, TopicKind topic, boolean wasFrozen, boolean wereDeleted, boolean wasCopyDeleted) {
+        if (wasCopyDeleted) {
+            return ONLY_COMPLETE;
+        }
         if (mirror.isAtLeastOnce()) {
             return AT_LEAST_ONCE;
         }
@@ -25,6 +30,6 @@ enum Promise {
         if (topic.isOld() && wasFrozen) {
             return ONLY_COMPLETE;
         }
-        return wereDeleted ? AT_LEAST_ONCE : EXACT;
+        return wereDeleted || topic.hasStranger() ? AT_LEAST_ONCE : EXACT;
     }
 }

@@ -107,8 +107,16 @@ final class ReaderGroup {
         }
     }
 
-    /** Judges what it has looked at. */
-    void judgeSetBack(Judgement judgement) {
+    /**
+     * Judges what it has looked at.
+     *
+     * @param gone says of which copies the offsets went, too
+     */
+    void judgeSetBack(Judgement judgement, GoneRecords gone) {
+        topics.stream()
+                .filter(gone::wasCopyDeleted)
+                .forEach(topic ->
+                        setBack.keySet().removeIf(partition -> partition.topic().equals(prefix + topic)));
         judgement.found(Rule.SET_BACK, setBack.size(), String.join("; ", setBack.values()));
     }
 }

@@ -28,6 +28,8 @@ enum Rule {
     STUCK,
     /** Processes that do not say that they are ready when all is copied. */
     UNREADY,
+    /** Threads and open files that a process has more than it had in the calm, and more than it may need. */
+    LEAKED,
     /** Lines in which a password or a token was printed. */
     TOLD_SECRET,
     /** Processes that ended by themselves, with a wrong exit code, or too late. */

@@ -5,6 +5,7 @@ import static dev.millrace.faults.BreakableCluster.get;
 import dev.millrace.faults.BreakableCluster;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.oracle.TopicDigest;
 import dev.millrace.testkit.proxy.FaultProxy;
 import dev.millrace.testkit.proxy.SlowLink;
@@ -31,6 +32,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
 
@@ -47,13 +49,15 @@ final class Side implements AutoCloseable {
 
     static final String HEARTBEAT_MS = "1500";
 
-    private static final String USER = "mirror";
+    /** The mirror, where it has to say who it is. */
+    static final String USER = "mirror";
 
     private final String name;
     private final ClusterKind kind;
     private final KafkaCluster cluster;
     private final List<SlowLink> links = new ArrayList<>();
     private final Admin admin;
+    private List<AclBinding> rights = List.of();
 
     /** Starts the cluster. */
     Side(String name, ClusterKind kind) {
@@ -61,7 +65,7 @@ final class Side implements AutoCloseable {
         this.kind = kind;
         KafkaCluster.Builder builder = BreakableCluster.builder()
                 .brokers(kind.brokers())
-                .listeners(kind.listener())
+                .listeners(kind.listener(), Listener.REPLICATION)
                 .users(USER)
                 .password(PASSWORD)
                 .setting("group.consumer.session.timeout.ms", Long.toString(MirrorFleet.SESSION.toMillis()))
@@ -69,12 +73,23 @@ final class Side implements AutoCloseable {
                 .setting("group.consumer.heartbeat.interval.ms", HEARTBEAT_MS)
                 .setting("group.consumer.min.heartbeat.interval.ms", HEARTBEAT_MS);
         kind.settings().forEach(builder::setting);
+        if (kind.isAuthorized()) {
+            builder.authorizer();
+        }
         cluster = builder.start();
         admin = BreakableCluster.createAdmin(cluster);
     }
 
-    /** Gives the mirror its quota. */
-    void limit() throws ExecutionException, TimeoutException {
+    /**
+     * Gives the mirror its quota and its rights, if it has any.
+     *
+     * @param rights all that it may do
+     */
+    void restrict(List<AclBinding> rights) throws ExecutionException, TimeoutException {
+        this.rights = rights;
+        if (kind.isAuthorized()) {
+            get(admin.createAcls(rights).all());
+        }
         if (kind.quotaMegabytesPerSecond() > 0) {
             double bytes = 1e6 * kind.quotaMegabytesPerSecond();
             get(admin.alterClientQuotas(List.of(new ClientQuotaAlteration(
@@ -84,6 +99,19 @@ final class Side implements AutoCloseable {
                                     new ClientQuotaAlteration.Op("consumer_byte_rate", bytes)))))
                     .all());
         }
+    }
+
+    /** Makes it an empty cluster with the same id; blocks until that is done. */
+    void format() {
+        cluster.format();
+        Await.until("the " + name + " has its rights again", PATIENCE, () -> {
+            try {
+                restrict(rights);
+                return true;
+            } catch (ExecutionException | TimeoutException e) {
+                return false;
+            }
+        });
     }
 
     /** Puts a link between each proxy and its broker. */
@@ -111,6 +139,11 @@ final class Side implements AutoCloseable {
                 .toList();
     }
 
+    /** Between the other brokers and this one. */
+    FaultProxy replicationProxy(int broker) {
+        return cluster.proxy(Listener.REPLICATION, broker);
+    }
+
     void create(TopicKind topic) {
         cluster.createTopic(topic.name(), topic.partitions(), cluster.brokers(), topic.settings());
     }
@@ -123,6 +156,15 @@ final class Side implements AutoCloseable {
             return true;
         } catch (ExecutionException | TimeoutException e) {
             return false;
+        }
+    }
+
+    /** Deletes a topic, if it is there and the cluster answers. */
+    void deleteTopic(String topic) {
+        try {
+            get(admin.deleteTopics(List.of(topic)).all());
+        } catch (ExecutionException | TimeoutException e) {
+            // It may be deleted all the same.
         }
     }
 
@@ -186,7 +228,7 @@ final class Side implements AutoCloseable {
                 .all());
     }
 
-    /** What readers of committed records see of a topic; empty if there is no such topic. */
+    /** What readers of committed records see of a topic, but for what strangers have written; empty if there is no such topic. */
     TopicDigest read(String topic, Predicate<ConsumerRecord<byte[], byte[]>> isWanted)
             throws ExecutionException, TimeoutException {
         return read(topic, IsolationLevel.READ_COMMITTED, isWanted);
@@ -199,7 +241,7 @@ final class Side implements AutoCloseable {
         }
         Map<String, Object> config = new HashMap<>(cluster.clientConfig());
         config.put("isolation.level", isolation.toString());
-        return TopicDigest.readSome(config, topic, isWanted);
+        return TopicDigest.readSome(config, topic, isWanted.and(record -> !Stranger.hasWritten(record)));
     }
 
     /** Whether a record is before the offset of its partition; a partition that is not there has all of its records after it. */

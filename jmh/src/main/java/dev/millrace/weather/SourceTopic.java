@@ -26,6 +26,10 @@ final class SourceTopic implements AutoCloseable {
     private static final Duration STEP = Duration.ofMillis(20);
     private static final Duration CLOSE = Duration.ofSeconds(1);
     private static final int MAX_TRANSACTION = 200;
+    /** What a lost producer leaves open must end before the judge. */
+    private static final Duration OPEN = Duration.ofSeconds(10);
+
+    private static final Duration MAX_OPEN = OPEN.plusSeconds(2);
     private static final long TWO_YEARS_MS = Duration.ofDays(730).toMillis();
 
     private final TopicKind kind;
@@ -50,7 +54,7 @@ final class SourceTopic implements AutoCloseable {
         config.put("max.block.ms", 10_000);
         if (kind.isTransactional()) {
             config.put("transactional.id", kind.name());
-            config.put("transaction.timeout.ms", 10_000); // what a lost producer leaves open must end before the judge
+            config.put("transaction.timeout.ms", (int) OPEN.toMillis());
         }
     }
 
@@ -112,12 +116,22 @@ final class SourceTopic implements AutoCloseable {
     private void writeTransaction(int records) {
         producer.beginTransaction();
         write(records);
-        if (random.nextInt(4) == 0) {
-            producer.flush(); // else nothing would be there to abort
-            producer.abortTransaction();
-        } else {
-            producer.commitTransaction();
+        switch (random.nextInt(32)) {
+            case 0 -> leaveOpen();
+            case 1, 2, 3, 4, 5, 6, 7, 8 -> {
+                producer.flush(); // else nothing would be there to abort
+                producer.abortTransaction();
+            }
+            default -> producer.commitTransaction();
         }
+    }
+
+    /** Readers of committed records wait until the next producer, or the brokers when time is up, abort it. */
+    private void leaveOpen() {
+        producer.flush();
+        producer.close(Duration.ZERO);
+        producer = null;
+        LockSupport.parkNanos((long) (random.nextDouble() * MAX_OPEN.toNanos()));
     }
 
     private void write(int records) {

@@ -15,7 +15,10 @@ import org.apache.kafka.common.record.internal.CompressionType;
  * @param largeBytes of the values of a few records; 0 if there are none
  * @param largeEvery one record of so many has such a value
  * @param ageDays of its first record
- * @param isTransactional whether it is written in transactions, some of which are aborted
+ * @param isTransactional whether it is written in transactions, some of which are aborted, or left open for a while
+ * @param hasSmallSegments whether its segments, here and of its copy, are as small as Kafka allows: smaller than the
+ *     largest batch that it allows
+ * @param hasStranger whether another program writes to its copy
  */
 record TopicKind(
         String name,
@@ -30,6 +33,8 @@ record TopicKind(
         Timestamps timestamps,
         boolean isTransactional,
         boolean isLogAppendTime,
+        boolean hasSmallSegments,
+        boolean hasStranger,
         int records) {
     /** Which timestamps its records have. */
     enum Timestamps {
@@ -49,6 +54,8 @@ record TopicKind(
     private static final int LARGE = 900_000;
     /** The topic must allow them. */
     private static final int VERY_LARGE = 5_000_000;
+
+    private static final int SMALLEST_SEGMENT = 1_048_576;
 
     private static final int LARGE_RECORDS = 4;
     private static final int MAX_RECORDS = 40_000;
@@ -75,6 +82,8 @@ record TopicKind(
                 random.nextBoolean() ? Timestamps.RISING : Chance.any(List.of(Timestamps.values()), random);
         boolean isTransactional = random.nextInt(4) == 0;
         boolean isLogAppendTime = random.nextInt(6) == 0;
+        boolean hasSmallSegments = random.nextInt(4) == 0 && large <= LARGE;
+        boolean hasStranger = random.nextInt(4) == 0;
         long forOthers = bytes - (long) LARGE_RECORDS * large;
         int records = (int) Math.max(MIN_RECORDS, Math.min(MAX_RECORDS, forOthers / (valueBytes / 2 + OVERHEAD_BYTES)));
         return new TopicKind(
@@ -90,6 +99,8 @@ record TopicKind(
                 timestamps,
                 isTransactional,
                 isLogAppendTime,
+                hasSmallSegments,
+                hasStranger,
                 records);
     }
 
@@ -136,6 +147,9 @@ record TopicKind(
         if (isLogAppendTime) {
             settings.put("message.timestamp.type", "LogAppendTime");
         }
+        if (hasSmallSegments) {
+            settings.put("segment.bytes", Integer.toString(SMALLEST_SEGMENT));
+        }
         if (largeBytes > LARGE) {
             settings.put("max.message.bytes", Integer.toString(maxBatchBytes()));
         }
@@ -156,7 +170,7 @@ record TopicKind(
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%s: %,d x %,d B in %d partitions by %,d B %s%s%s%s%s%s%s",
+                "%s: %,d x %,d B in %d partitions by %,d B %s%s%s%s%s%s%s%s%s",
                 shortName(),
                 records,
                 valueBytes,
@@ -170,6 +184,8 @@ record TopicKind(
                         ? ""
                         : " of " + timestamps.name().toLowerCase(Locale.ROOT) + " times",
                 isTransactional ? " in transactions" : "",
-                isLogAppendTime ? " LogAppendTime" : "");
+                isLogAppendTime ? " LogAppendTime" : "",
+                hasSmallSegments ? " in small segments" : "",
+                hasStranger ? " beside a stranger" : "");
     }
 }

@@ -2,6 +2,7 @@ package dev.millrace.weather;
 
 import dev.millrace.faults.FaultLog;
 import dev.millrace.faults.Faults;
+import dev.millrace.testkit.Await;
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -39,6 +40,7 @@ final class WeatherRun {
 
     private static final int MIRROR_FAULTS = 2;
     private static final int READER_GROUP = 3;
+    private static final int STRANGER = 4;
     private static final int SECOND_HALF = 10;
     private static final int FIRST_TOPIC = 20;
 
@@ -50,10 +52,6 @@ final class WeatherRun {
     private final FaultLog log;
     private final Judgement judgement = new Judgement();
     private final GoneRecords gone = new GoneRecords();
-
-    /** What there is to break. */
-    private record Scene(
-            Side source, Side target, List<SourceTopic> topics, CopiedProgress copied, MirrorFleet fleet) {}
 
     /**
      * @param launcher the command {@code mirror}
@@ -78,8 +76,8 @@ final class WeatherRun {
                 CompletableFuture.supplyAsync(() -> new Side("source", climate.source()), RUNNER);
         try (Side target = new Side("target", climate.target());
                 Side source = starting.join()) {
-            source.limit();
-            target.limit();
+            source.restrict(MirrorRights.onSource(climate));
+            target.restrict(MirrorRights.onTarget(climate));
             (climate.link().isSourceFar() ? source : target).moveAway(climate.link());
             try (MirrorFleet fleet = new MirrorFleet(launcher, climate, twin, source, target, judgement)) {
                 mirror(source, target, fleet);
@@ -96,7 +94,11 @@ final class WeatherRun {
         List<SourceTopic> topics = new ArrayList<>();
         CopiedProgress copied = new CopiedProgress(source, target, climate);
         ReaderGroup group = new ReaderGroup(
-                source, target, names(), climate.mirror().prefix(), Climate.random(climate.seed(), READER_GROUP));
+                source,
+                target,
+                climate.topicNames(),
+                climate.mirror().prefix(),
+                Climate.random(climate.seed(), READER_GROUP));
         try {
             for (TopicKind kind : climate.topics()) {
                 source.create(kind);
@@ -104,23 +106,21 @@ final class WeatherRun {
             }
             topics.forEach(SourceTopic::writeBacklog);
             fleet.start();
-            breakThings(new Scene(source, target, topics, copied, fleet), group);
+            breakThings(new Scene(climate, source, target, topics, copied, gone, fleet), group);
         } finally {
             topics.forEach(SourceTopic::close);
         }
         log.tell("the weather is over");
         judgeProgress("at the end", copied, fleet);
-        judgeReadable(target);
+        judgeCopiesMadeAgain(source, target);
+        judgeReadable(copied);
         fleet.judgeReadiness();
+        fleet.judgeFootprints();
         log.tell("all is copied; stopping");
         fleet.stop();
         log.tell("comparing");
         judgement.foundFaults(log.faults());
         judge(source, target, group, fleet);
-    }
-
-    private List<String> names() {
-        return climate.topics().stream().map(TopicKind::name).toList();
     }
 
     /**
@@ -133,15 +133,24 @@ final class WeatherRun {
         Duration writing = half.multipliedBy(2).plus(CALM);
         CountDownLatch end = new CountDownLatch(1);
         List<CompletableFuture<Void>> others = new ArrayList<>();
-        scene.topics.forEach(topic -> others.add(CompletableFuture.runAsync(() -> topic.writeOthers(writing), RUNNER)));
-        others.add(CompletableFuture.runAsync(() -> watch(scene.fleet, end), RUNNER));
+        scene.topics()
+                .forEach(topic -> others.add(CompletableFuture.runAsync(() -> topic.writeOthers(writing), RUNNER)));
+        others.add(CompletableFuture.runAsync(() -> watch(scene.fleet(), end), RUNNER));
+        for (TopicKind topic : climate.topics()) {
+            if (topic.hasStranger()) {
+                Stranger stranger = new Stranger(
+                        scene.target(), topic, climate.copyOf(topic.name()), Climate.random(climate.seed(), STRANGER));
+                others.add(CompletableFuture.runAsync(() -> stranger.writeUntil(end), RUNNER));
+            }
+        }
         if (climate.mirror().hasGroups()) {
             others.add(CompletableFuture.runAsync(group::move, RUNNER));
         }
         try {
             breakThings(0, half, scene);
             log.tell("calm");
-            judgeProgress("in the calm", scene.copied, scene.fleet);
+            judgeProgress("in the calm", scene.copied(), scene.fleet());
+            scene.fleet().noteFootprints();
             breakThings(SECOND_HALF, half, scene);
         } finally {
             end.countDown();
@@ -152,23 +161,21 @@ final class WeatherRun {
 
     private void breakThings(int part, Duration time, Scene scene) throws InterruptedException {
         CountDownLatch end = new CountDownLatch(1);
-        ClusterFaults clusters = new ClusterFaults(
-                scene.source,
-                scene.target,
-                scene.topics,
-                scene.copied,
-                gone,
-                Climate.random(climate.seed(), part + CLUSTER_FAULTS),
+        ClusterFaults clusters =
+                new ClusterFaults(scene, Climate.random(climate.seed(), part + CLUSTER_FAULTS), log, end);
+        MirrorFaults mirrors = new MirrorFaults(
+                scene.fleet(),
+                part == SECOND_HALF && climate.doProcessesLast(),
+                clusters,
+                Climate.random(climate.seed(), part + MIRROR_FAULTS),
                 log,
                 end);
-        MirrorFaults mirrors =
-                new MirrorFaults(scene.fleet, clusters, Climate.random(climate.seed(), part + MIRROR_FAULTS), log, end);
         List<String> failures = Faults.runAll(List.of(clusters, mirrors), end, time);
         if (!failures.isEmpty()) {
             throw new IllegalStateException(String.join("; ", failures));
         }
-        scene.source.awaitAllInSync();
-        scene.target.awaitAllInSync();
+        scene.source().awaitAllInSync();
+        scene.target().awaitAllInSync();
     }
 
     private static void watch(MirrorFleet fleet, CountDownLatch end) {
@@ -182,43 +189,48 @@ final class WeatherRun {
     private void judgeProgress(String when, CopiedProgress copied, MirrorFleet fleet)
             throws ExecutionException, TimeoutException {
         Map<TopicPartition, Long> ends = copied.ends();
-        long startNs = System.nanoTime();
-        Map<TopicPartition, String> behind;
-        do {
-            LockSupport.parkNanos(CHECK.toNanos());
+        Await.holdsWithin(climate.bound(), () -> {
             fleet.check();
-            behind = copied.behind(ends);
-        } while (!behind.isEmpty()
-                && System.nanoTime() - startNs < climate.bound().toNanos());
+            return copied.behind(ends).isEmpty();
+        });
+        Map<TopicPartition, String> behind = copied.behind(ends);
         judgement.found(Rule.STUCK, behind.size(), when + ": " + behind);
     }
 
-    /** Blocks until no transaction is open on the target, or time runs out. */
-    private void judgeReadable(Side target) throws ExecutionException, TimeoutException {
-        long startNs = System.nanoTime();
-        List<TopicPartition> copies =
-                target.partitions(names().stream().map(this::copyOf).toList());
-        Map<TopicPartition, Long> unreadable;
-        do {
-            LockSupport.parkNanos(CHECK.toNanos());
-            unreadable = target.ends(copies, IsolationLevel.READ_COMMITTED);
-            unreadable
-                    .entrySet()
-                    .removeAll(
-                            target.ends(copies, IsolationLevel.READ_UNCOMMITTED).entrySet());
-        } while (!unreadable.isEmpty()
-                && System.nanoTime() - startNs < climate.bound().toNanos());
-        judgement.found(Rule.STUCK, unreadable.size(), "a transaction is open on the target: " + unreadable);
+    /** Blocks until copies that were deleted have all again, or time runs out; what is missing then is found later. */
+    private void judgeCopiesMadeAgain(Side source, Side target) throws ExecutionException, TimeoutException {
+        for (String topic : climate.topicNames()) {
+            if (gone.wasCopyDeleted(topic)) {
+                TopicDigest present = source.read(topic, record -> true);
+                Await.holdsWithin(climate.bound(), () -> isComplete(present, target, climate.copyOf(topic)));
+            }
+        }
     }
 
-    private String copyOf(String topic) {
-        return climate.mirror().prefix() + topic;
+    private static boolean isComplete(TopicDigest present, Side target, String copy) {
+        try {
+            return present.compare(target.read(copy, record -> true)).lost() == 0;
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        }
+    }
+
+    /** Blocks until no transaction is open on the target, or time runs out. */
+    private void judgeReadable(CopiedProgress copied) {
+        Await.holdsWithin(climate.bound(), () -> copied.inOpenTransactions().isEmpty());
+        Map<TopicPartition, String> open = copied.inOpenTransactions();
+        judgement.found(Rule.STUCK, open.size(), "a transaction is open on the target: " + open);
     }
 
     private void judge(Side source, Side target, ReaderGroup group, MirrorFleet fleet)
             throws ExecutionException, TimeoutException {
         for (TopicKind topic : climate.topics()) {
-            Promise promise = Promise.of(climate.mirror(), topic, fleet.wasFrozen(), !gone.isEmpty(topic.name()));
+            Promise promise = Promise.of(
+                    climate.mirror(),
+                    topic,
+                    fleet.wasFrozen(),
+                    !gone.isEmpty(topic.name()),
+                    gone.wasCopyDeleted(topic.name()));
             judgeRecords(topic, promise, source, target, fleet);
             judgeCodecs(topic, target);
             if (climate.mirror().hasGroups()) {
@@ -231,7 +243,7 @@ final class WeatherRun {
             }
         }
         if (!fleet.wasFrozen()) {
-            group.judgeSetBack(judgement);
+            group.judgeSetBack(judgement, gone);
         }
         fleet.judgeSecrets();
     }
@@ -244,21 +256,23 @@ final class WeatherRun {
                 ? gone.all(topic.name())
                         .plus(source.read(topic.name(), IsolationLevel.READ_UNCOMMITTED, record -> true))
                 : committed;
-        TopicDigest copy = target.read(copyOf(topic.name()), record -> true);
+        TopicDigest copy = target.read(climate.copyOf(topic.name()), record -> true);
+        // Nobody names again what had gone before its copy went.
+        long named = gone.wasCopyDeleted(topic.name()) ? committed.records() : fleet.named(topic.name());
         judgement.judge(
                 topic.toString(),
                 promise,
                 committed.compare(copy),
                 withAborted.compare(copy),
                 present.compare(copy),
-                fleet.named(topic.name()));
+                named);
     }
 
     private void judgeCodecs(TopicKind topic, Side target) throws ExecutionException, TimeoutException {
         if (climate.mirror().isThroughConsumers()) {
             return;
         }
-        for (TopicPartition partition : target.partitions(List.of(copyOf(topic.name())))) {
+        for (TopicPartition partition : target.partitions(List.of(climate.copyOf(topic.name())))) {
             Set<CompressionType> codecs = StoredCodecs.of(target.cluster(), partition);
             codecs.remove(topic.codec());
             judgement.found(Rule.RECODED, codecs.size(), partition + " has batches of " + codecs + "; " + topic);

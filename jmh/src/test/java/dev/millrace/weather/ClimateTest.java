@@ -29,7 +29,10 @@ class ClimateTest {
                 .anyMatch(climate -> climate.topics().stream().anyMatch(topic -> !topic.hasKeys()))
                 .anyMatch(climate -> climate.mirror().hasGroups())
                 .anyMatch(climate -> climate.source().quotaMegabytesPerSecond() > 0)
-                .anyMatch(climate -> climate.target().isSecured());
+                .anyMatch(climate -> climate.topics().stream().anyMatch(TopicKind::hasStranger))
+                .anyMatch(climate -> climate.topics().stream().anyMatch(TopicKind::hasSmallSegments))
+                .anyMatch(Climate::areCopiesDeleted)
+                .anyMatch(climate -> climate.target().isAuthorized());
     }
 
     @Test

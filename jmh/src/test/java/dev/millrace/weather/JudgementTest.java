@@ -102,11 +102,20 @@ class JudgementTest {
         MirrorKind exact = mirror("exact");
         MirrorKind exactlyOnce = mirror("exactly-once");
 
-        assertThat(Promise.of(exact, topic(3), true, false)).isEqualTo(Promise.ONLY_COMPLETE);
-        assertThat(Promise.of(exact, topic(3), false, false)).isEqualTo(Promise.EXACT);
-        assertThat(Promise.of(exact, topic(0), true, false)).isEqualTo(Promise.EXACT);
-        assertThat(Promise.of(exact, topic(0), true, true)).isEqualTo(Promise.AT_LEAST_ONCE);
-        assertThat(Promise.of(exactlyOnce, topic(3), true, true)).isEqualTo(Promise.EXACT);
+        assertThat(Promise.of(exact, topic(3), true, false, false)).isEqualTo(Promise.ONLY_COMPLETE);
+        assertThat(Promise.of(exact, topic(3), false, false, false)).isEqualTo(Promise.EXACT);
+        assertThat(Promise.of(exact, topic(0), true, false, false)).isEqualTo(Promise.EXACT);
+        assertThat(Promise.of(exact, topic(0), true, true, false)).isEqualTo(Promise.AT_LEAST_ONCE);
+        assertThat(Promise.of(exactlyOnce, topic(3), true, true, false)).isEqualTo(Promise.EXACT);
+        assertThat(Promise.of(exactlyOnce, topic(0), false, false, true)).isEqualTo(Promise.ONLY_COMPLETE);
+    }
+
+    @Test
+    void shouldAllowDoublesWhereAnotherProgramWritesUnlessTheTargetKeepsTheProgress() {
+        assertThat(Promise.of(mirror("exact"), topic(0, true), false, false, false))
+                .isEqualTo(Promise.AT_LEAST_ONCE);
+        assertThat(Promise.of(mirror("exactly-once"), topic(0, true), false, false, false))
+                .isEqualTo(Promise.EXACT);
     }
 
     @Test
@@ -124,7 +133,7 @@ class JudgementTest {
         assertThat(rows.get(1)).contains("`--resume exact` (the default)", "nothing doubled, in order");
         assertThat(rows.get(2)).contains("`--resume exactly-once`", "nothing doubled, in order");
         assertThat(Stream.of("at-least-once", "exact", "exactly-once")
-                        .map(resume -> Promise.of(mirror(resume), topic(0), true, false)))
+                        .map(resume -> Promise.of(mirror(resume), topic(0), true, false, false)))
                 .containsExactly(Promise.AT_LEAST_ONCE, Promise.EXACT, Promise.EXACT);
     }
 
@@ -145,6 +154,10 @@ class JudgementTest {
     }
 
     private static TopicKind topic(int ageDays) {
+        return topic(ageDays, false);
+    }
+
+    private static TopicKind topic(int ageDays, boolean hasStranger) {
         return new TopicKind(
                 "weather-0",
                 1,
@@ -158,6 +171,8 @@ class JudgementTest {
                 Timestamps.RISING,
                 false,
                 false,
+                false,
+                hasStranger,
                 100);
     }
 

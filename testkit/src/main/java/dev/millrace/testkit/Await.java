@@ -18,15 +18,27 @@ public final class Await {
      *     (the interrupt flag stays set); what the condition throws is passed on
      */
     public static void until(String what, Duration timeout, BooleanSupplier condition) {
+        if (!holdsWithin(timeout, condition)) {
+            String reason = Thread.currentThread().isInterrupted()
+                    ? "Interrupted while waiting until "
+                    : "Waited " + timeout.toMillis() + " ms in vain until ";
+            throw new IllegalStateException(reason + what);
+        }
+    }
+
+    /**
+     * Blocks as {@link #until} does, and returns whether the condition holds.
+     *
+     * @return false if it does not within the timeout, or the thread is interrupted (the interrupt flag stays set)
+     */
+    public static boolean holdsWithin(Duration timeout, BooleanSupplier condition) {
         long deadline = System.nanoTime() + timeout.toNanos();
         while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - deadline > 0) {
-                throw new IllegalStateException("Waited " + timeout.toMillis() + " ms in vain until " + what);
-            }
-            if (Thread.currentThread().isInterrupted()) {
-                throw new IllegalStateException("Interrupted while waiting until " + what);
+            if (System.nanoTime() - deadline > 0 || Thread.currentThread().isInterrupted()) {
+                return false;
             }
             LockSupport.parkNanos(POLL_INTERVAL.toNanos());
         }
+        return true;
     }
 }

@@ -1,6 +1,7 @@
 package dev.millrace.testkit.twin;
 
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -74,6 +75,18 @@ public final class Weakening {
     /** How many instructions were changed. */
     public int hits() {
         return hits;
+    }
+
+    /** Something else is done first. */
+    public static Weakening before(String owner, String method, Consumer<MethodVisitor> code) {
+        return new Weakening(owner, method, (next, self) -> new MethodVisitor(API, next) {
+            @Override
+            public void visitCode() {
+                self.hits++;
+                super.visitCode();
+                code.accept(this);
+            }
+        });
     }
 
     /** The call is not made; if it returns an {@code int} or {@code boolean}, that is {@code result}. */
