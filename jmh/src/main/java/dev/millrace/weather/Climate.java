@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 /**
  * Everything about one run that a seed chooses before it begins.
  *
+ * @param areTopicsCreatedAgain whether somebody deletes topics of the source and creates them again
  * @param areCopiesDeleted whether somebody deletes copies from the target
  * @param doProcessesLast whether no process of the mirror ends after the calm, so that one sees what it gathers
  * @param seconds for how long faults happen, in all
@@ -22,6 +23,7 @@ record Climate(
         ClusterKind target,
         MirrorKind mirror,
         List<TopicKind> topics,
+        boolean areTopicsCreatedAgain,
         boolean areCopiesDeleted,
         boolean doProcessesLast,
         int seconds) {
@@ -47,9 +49,21 @@ record Climate(
                 .toList();
         // A stranger could create a deleted copy again, and not with the settings that it needs.
         boolean areCopiesDeleted = random.nextInt(4) == 0 && topics.stream().noneMatch(TopicKind::hasStranger);
+        // A writer would create it as the brokers do by themselves.
+        boolean areTopicsCreatedAgain = random.nextInt(4) == 0 && !source.isAutoCreating();
         boolean doProcessesLast = random.nextInt(3) == 0;
         int seconds = 20 + random.nextInt(41);
-        return new Climate(seed, link, source, target, mirror, topics, areCopiesDeleted, doProcessesLast, seconds);
+        return new Climate(
+                seed,
+                link,
+                source,
+                target,
+                mirror,
+                topics,
+                areTopicsCreatedAgain,
+                areCopiesDeleted,
+                doProcessesLast,
+                seconds);
     }
 
     /** A source of chance of its own for this part of a run; {@link Random} alone begins alike with seeds that are near. */
@@ -97,6 +111,7 @@ record Climate(
     public String toString() {
         return "seed " + seed + ": " + source + " -> " + target + "; " + link + "; " + mirror + "; "
                 + topics.stream().map(TopicKind::toString).collect(Collectors.joining(" + "))
+                + (areTopicsCreatedAgain ? "; topics are created again" : "")
                 + (areCopiesDeleted ? "; copies are deleted" : "")
                 + (doProcessesLast ? "; processes last" : "") + "; " + seconds + " s of weather";
     }

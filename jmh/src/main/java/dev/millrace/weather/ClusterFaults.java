@@ -13,6 +13,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -22,6 +23,9 @@ import org.apache.kafka.common.TopicPartition;
 final class ClusterFaults extends Faults {
     /** After a fault a mirror may not know yet that all is well: it waits so long until it asks again. */
     private static final Duration AFTERMATH = Duration.ofSeconds(15);
+
+    /** A broker that is killed before it has noted where a log begins has again what was deleted. */
+    private static final Duration UNTIL_NOTED = Duration.ofSeconds(3);
 
     private static final int MAX_MORE_PARTITIONS = 4;
 
@@ -47,16 +51,21 @@ final class ClusterFaults extends Faults {
                 () -> breakBroker("broker kill -9", this::kill),
                 () -> breakBroker("broker restart", this::restart),
                 () -> breakBroker("broker SIGSTOP", this::freeze),
+                this::killMost,
                 () -> breakBroker("broker gets an empty disk", this::replaceDisk),
                 () -> breakConnections("connections are reset", FaultProxy::resetAll),
                 () -> breakConnections("connections are half-open", FaultProxy::makeAllHalfOpen),
                 this::hide,
                 this::cutReplication,
                 this::grow,
-                this::delete));
+                this::delete,
+                this::changeSetting));
         if (scene.climate().areCopiesDeleted()) {
             kinds.add(this::deleteCopy);
             kinds.add(this::formatTarget);
+        }
+        if (scene.climate().areTopicsCreatedAgain()) {
+            kinds.add(this::createAgain);
         }
         return kinds;
     }
@@ -84,6 +93,19 @@ final class ClusterFaults extends Faults {
         side.cluster().kill(broker);
         hold(between(0, 4_000));
         side.cluster().restart(broker);
+    }
+
+    /** One broker remains of three, and none of one: partitions have no leader for a while. */
+    private void killMost() {
+        Side side = anySide();
+        int killed = Math.max(1, side.cluster().brokers() - 1);
+        log.fault(side.toString(), "most brokers kill -9");
+        whileBroken(() -> {
+            IntStream.rangeClosed(1, killed).forEach(side.cluster()::kill);
+            hold(between(4_000, 15_000));
+            IntStream.rangeClosed(1, killed).forEach(side.cluster()::restart);
+        });
+        log.tell("%s: all are back", side);
     }
 
     private void restart(Side side, int broker) {
@@ -153,6 +175,9 @@ final class ClusterFaults extends Faults {
     /** The first records of some partitions, copied or not. */
     private void delete() {
         TopicKind topic = Chance.any(scene.topics(), random).kind();
+        if (!topic.isCopiedWhole()) {
+            return; // what would have to be on the target then is not known
+        }
         double share = Math.sqrt(random.nextDouble()); // rather much, so that some of it is not copied yet
         log.fault(topic.shortName(), "records are deleted");
         try {
@@ -161,9 +186,34 @@ final class ClusterFaults extends Faults {
             log.tell(
                     "%s: has lost %d records",
                     topic.shortName(), scene.gone().delete(scene.source(), topic.name(), ends));
+            hold(UNTIL_NOTED);
         } catch (ExecutionException | TimeoutException e) {
             log.tell("%s: could not be read, so nothing is deleted", topic.shortName());
         }
+    }
+
+    private void changeSetting() {
+        TopicKind topic = Chance.any(scene.topics(), random).kind();
+        log.fault(topic.shortName(), "has another setting");
+        scene.source().set(topic.name(), "file.delete.delay.ms", Integer.toString(1_000 + random.nextInt(100_000)));
+    }
+
+    /** Its records go, and those that come next begin at offset 0. */
+    private void createAgain() {
+        SourceTopic topic = Chance.any(scene.topics(), random);
+        TopicKind kind = topic.kind();
+        if (!kind.isCopiedWhole() || kind.isTransactional()) {
+            return; // the same
+        }
+        log.fault(kind.shortName(), "is created again");
+        topic.whileSilent(() -> {
+            try {
+                scene.gone().createAgain(scene.source(), topic);
+            } catch (ExecutionException | TimeoutException e) {
+                log.tell("%s: could not be read, so it stays", kind.shortName());
+            }
+        });
+        log.tell("%s: is empty", kind.shortName());
     }
 
     /** The mirror has to notice, and to make it again. */

@@ -54,6 +54,7 @@ record ClusterKind(
         settings.put("min.insync.replicas", Integer.toString(Math.min(2, brokers)));
         // Else a broker that is killed within a minute has records again that were deleted.
         settings.put("log.flush.start.offset.checkpoint.interval.ms", "100");
+        settings.put("log.cleaner.backoff.ms", "500");
         settings.put("auto.create.topics.enable", Boolean.toString(isAutoCreating));
         if (isForgetful) {
             settings.put("producer.id.expiration.check.interval.ms", "1000");

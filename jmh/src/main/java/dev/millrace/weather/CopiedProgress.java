@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -82,8 +83,23 @@ final class CopiedProgress {
         return open;
     }
 
+    /** Sets some partitions back, as an operator does. The mirror must not run. */
+    void setBack(Random random) throws ExecutionException, TimeoutException {
+        Map<TopicPartition, Long> earlier = new HashMap<>();
+        committed().forEach((partition, offset) -> {
+            if (random.nextBoolean()) {
+                earlier.put(partition, (long) (offset * random.nextDouble()));
+            }
+        });
+        home().commit(MirrorFleet.GROUP, earlier);
+    }
+
     private Map<TopicPartition, Long> committed() throws ExecutionException, TimeoutException {
-        return (climate.mirror().isExactlyOnce() ? target : source).committed(MirrorFleet.GROUP);
+        return home().committed(MirrorFleet.GROUP);
+    }
+
+    private Side home() {
+        return climate.mirror().isExactlyOnce() ? target : source;
     }
 
     /** With exactly once the progress is on the target, by the names there, so that it is deleted with a topic. */

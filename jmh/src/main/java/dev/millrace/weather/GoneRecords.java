@@ -19,6 +19,7 @@ import org.apache.kafka.common.TopicPartition;
  */
 final class GoneRecords {
     private final Map<String, Gone> byTopic = new HashMap<>();
+    private final Set<String> createdAgain = new HashSet<>();
     private final Set<String> withoutCopy = new HashSet<>();
 
     private record Gone(TopicDigest committed, TopicDigest all) {
@@ -37,9 +38,33 @@ final class GoneRecords {
         TopicDigest committed = source.read(topic, IsolationLevel.READ_COMMITTED, isDeleted);
         TopicDigest all = source.read(topic, IsolationLevel.READ_UNCOMMITTED, isDeleted);
         source.deleteBefore(offsets);
+        add(topic, committed, all);
+        return all.records();
+    }
+
+    private void add(String topic, TopicDigest committed, TopicDigest all) {
         Gone before = of(topic);
         byTopic.put(topic, new Gone(before.committed.plus(committed), before.all.plus(all)));
-        return all.records();
+    }
+
+    /**
+     * Deletes a topic with all its records, and creates it again.
+     *
+     * @throws ExecutionException if they cannot be read first; nothing is deleted then
+     * @throws TimeoutException the same
+     */
+    synchronized void createAgain(Side source, SourceTopic topic) throws ExecutionException, TimeoutException {
+        String name = topic.kind().name();
+        add(
+                name,
+                source.read(name, IsolationLevel.READ_COMMITTED, record -> true),
+                source.read(name, IsolationLevel.READ_UNCOMMITTED, record -> true));
+        createdAgain.add(name);
+        source.createAgain(topic.kind(), topic.partitions());
+    }
+
+    synchronized boolean wasCreatedAgain(String topic) {
+        return createdAgain.contains(topic);
     }
 
     /** The copy of this topic of the source may be deleted from now on. */

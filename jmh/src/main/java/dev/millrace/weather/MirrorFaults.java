@@ -2,15 +2,16 @@ package dev.millrace.weather;
 
 import dev.millrace.faults.FaultLog;
 import dev.millrace.faults.Faults;
-import dev.millrace.weather.MirrorFleet.Member;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 
 /** What happens to one process of the mirror at a time. */
 final class MirrorFaults extends Faults {
-    private final MirrorFleet fleet;
+    private final Scene scene;
     private final boolean doProcessesLast;
     private final ClusterFaults clusters;
 
@@ -19,14 +20,14 @@ final class MirrorFaults extends Faults {
      * @param clusters may be the reason why a process that is stopped cannot finish
      */
     MirrorFaults(
-            MirrorFleet fleet,
+            Scene scene,
             boolean doProcessesLast,
             ClusterFaults clusters,
             Random random,
             FaultLog log,
             CountDownLatch end) {
         super(random, log, end);
-        this.fleet = fleet;
+        this.scene = scene;
         this.doProcessesLast = doProcessesLast;
         this.clusters = clusters;
     }
@@ -35,7 +36,14 @@ final class MirrorFaults extends Faults {
     protected List<Runnable> kinds() {
         return doProcessesLast
                 ? List.of(this::freeze, this::pauseTopics, this::throttle)
-                : List.of(this::kill, this::freeze, this::stop, this::roll, this::pauseTopics, this::throttle);
+                : List.of(
+                        this::kill,
+                        this::freeze,
+                        this::stop,
+                        this::roll,
+                        this::setBack,
+                        this::pauseTopics,
+                        this::throttle);
     }
 
     @Override
@@ -44,7 +52,7 @@ final class MirrorFaults extends Faults {
     }
 
     private void kill() {
-        Member member = any();
+        MirrorMember member = any();
         log.fault(member.toString(), "mirror kill -9");
         interruptibly(member::kill);
         startAgain(member);
@@ -52,7 +60,7 @@ final class MirrorFaults extends Faults {
 
     /** The others take over what it has; then it goes on. */
     private void freeze() {
-        Member member = any();
+        MirrorMember member = any();
         log.fault(member.toString(), "mirror SIGSTOP");
         member.freeze();
         try {
@@ -64,7 +72,7 @@ final class MirrorFaults extends Faults {
     }
 
     private void stop() {
-        Member member = any();
+        MirrorMember member = any();
         log.fault(member.toString(), "mirror SIGTERM");
         stop(member);
         startAgain(member);
@@ -73,14 +81,28 @@ final class MirrorFaults extends Faults {
     /** As a new version is rolled out: one after the other, each as soon as the one before it runs again. */
     private void roll() {
         log.fault("mirrors", "rolling restart");
-        for (Member member : fleet.members()) {
+        for (MirrorMember member : scene.fleet().members()) {
             stop(member);
             member.start();
             log.tell("%s: started", member);
         }
     }
 
-    private void stop(Member member) {
+    /** An operator has some partitions copied again. */
+    private void setBack() {
+        log.fault("mirrors", "their group is set back");
+        scene.fleet().members().forEach(this::stop);
+        scene.fleet().setBack();
+        try {
+            scene.copied().setBack(random);
+        } catch (ExecutionException | TimeoutException e) {
+            log.tell("the group could not be set back: %s", e);
+        }
+        scene.fleet().members().forEach(MirrorMember::start);
+        log.tell("all mirrors: started");
+    }
+
+    private void stop(MirrorMember member) {
         member.awaitStarted();
         long begun = System.nanoTime();
         interruptibly(() -> member.stop(() -> clusters.wereBrokenSince(begun)));
@@ -88,7 +110,7 @@ final class MirrorFaults extends Faults {
     }
 
     private void pauseTopics() {
-        Member member = any();
+        MirrorMember member = any();
         log.fault(member.toString(), "topics are paused");
         member.post("pause", "");
         hold(between(1_000, 8_000));
@@ -97,7 +119,7 @@ final class MirrorFaults extends Faults {
     }
 
     private void throttle() {
-        Member member = any();
+        MirrorMember member = any();
         int kilobytes = 20 + random.nextInt(1_000);
         log.fault(member.toString(), "topics are throttled");
         member.post("throttle", "bytes-per-second=" + kilobytes + "KB");
@@ -106,14 +128,14 @@ final class MirrorFaults extends Faults {
         log.tell("%s: topics are not throttled", member);
     }
 
-    private void startAgain(Member member) {
+    private void startAgain(MirrorMember member) {
         hold(between(0, 8_000));
         member.start();
         log.tell("%s: started", member);
     }
 
-    private Member any() {
-        return Chance.any(fleet.members(), random);
+    private MirrorMember any() {
+        return Chance.any(scene.fleet().members(), random);
     }
 
     private interface Interruptible {

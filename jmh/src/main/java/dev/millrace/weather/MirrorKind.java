@@ -13,6 +13,8 @@ import java.util.Random;
  * @param prefix of topics on the target; empty for none
  * @param groupProtocol of its consumers
  * @param hasGroups whether it keeps the offsets of a consumer group on the target
+ * @param hasSettings whether it keeps the settings of topics on the target as on the source
+ * @param onRefused what it does with records that the target refuses
  */
 record MirrorKind(
         int processes,
@@ -22,7 +24,9 @@ record MirrorKind(
         int bufferMegabytes,
         String prefix,
         String groupProtocol,
-        boolean hasGroups) {
+        boolean hasGroups,
+        boolean hasSettings,
+        String onRefused) {
     static final List<String> MODES = List.of("auto", "batches", "records", "consumer");
     static final List<String> RESUMES = List.of("exact", "exactly-once", "at-least-once");
 
@@ -32,6 +36,9 @@ record MirrorKind(
     private static final List<String> DRAWN_MODES =
             List.of("auto", "auto", "auto", "batches", "batches", "records", CONSUMER);
     private static final List<String> DRAWN_RESUMES = List.of("exact", EXACTLY_ONCE);
+    private static final String STOP = "stop";
+    private static final String DEAD_LETTER = "dead-letter";
+    private static final List<String> REFUSALS = List.of(STOP, "skip", DEAD_LETTER);
     private static final List<Integer> BUFFERS = List.of(4, 8, 16, 32);
 
     /**
@@ -40,9 +47,14 @@ record MirrorKind(
      * @param mode null for any
      * @param resume null for any
      * @param hasGroups true if it must keep offsets of groups
+     * @param hasSettings true if it must keep settings of topics
      */
-    record Wanted(String mode, String resume, boolean hasGroups) {
-        static final Wanted ANYTHING = new Wanted(null, null, false);
+    record Wanted(String mode, String resume, boolean hasGroups, boolean hasSettings) {
+        static final Wanted ANYTHING = copies(null, null);
+
+        static Wanted copies(String mode, String resume) {
+            return new Wanted(mode, resume, false, false);
+        }
 
         /** Whether the mirror refuses these two together. */
         boolean isContradiction() {
@@ -60,6 +72,8 @@ record MirrorKind(
         String prefix = random.nextBoolean() ? "copy." : "";
         String groupProtocol = random.nextInt(4) == 0 ? "consumer" : "classic";
         boolean hasGroups = random.nextBoolean();
+        boolean hasSettings = random.nextBoolean();
+        String onRefused = Chance.any(REFUSALS, random);
         if (wanted.resume != null) {
             resume = wanted.resume;
             if (mode.equals(CONSUMER)) {
@@ -77,7 +91,9 @@ record MirrorKind(
                 buffer,
                 prefix,
                 groupProtocol,
-                hasGroups || wanted.hasGroups);
+                hasGroups || wanted.hasGroups,
+                hasSettings || wanted.hasSettings,
+                resume.equals(EXACTLY_ONCE) ? STOP : onRefused);
     }
 
     int bufferBytes() {
@@ -94,6 +110,15 @@ record MirrorKind(
         return groupProtocol.equals("classic");
     }
 
+    /** Whether it goes on after a record that the target refuses. */
+    boolean leavesOut() {
+        return !onRefused.equals(STOP);
+    }
+
+    boolean keepsDeadLetters() {
+        return onRefused.equals(DEAD_LETTER);
+    }
+
     boolean isExactlyOnce() {
         return resume.equals(EXACTLY_ONCE);
     }
@@ -106,7 +131,7 @@ record MirrorKind(
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%d x mirror (threads %d, mode %s, resume %s, buffer %d MB, protocol %s%s%s)",
+                "%d x mirror (threads %d, mode %s, resume %s, buffer %d MB, protocol %s%s%s%s, on refused %s)",
                 processes,
                 threads,
                 mode,
@@ -114,6 +139,8 @@ record MirrorKind(
                 bufferMegabytes,
                 groupProtocol,
                 prefix.isEmpty() ? "" : ", prefix " + prefix,
-                hasGroups ? ", groups" : "");
+                hasGroups ? ", groups" : "",
+                hasSettings ? ", settings" : "",
+                onRefused);
     }
 }

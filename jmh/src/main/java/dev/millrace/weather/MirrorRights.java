@@ -61,6 +61,12 @@ final class MirrorRights {
                 AclOperation.CREATE,
                 AclOperation.ALTER,
                 AclOperation.DESCRIBE_CONFIGS);
+        if (mirror.keepsDeadLetters()) {
+            allow(ResourceType.TOPIC, TopicKind.deadLetters(copy), AclOperation.WRITE, AclOperation.CREATE);
+        }
+        if (mirror.hasSettings()) {
+            allow(ResourceType.TOPIC, copy, AclOperation.ALTER_CONFIGS);
+        }
         if (!mirror.isAtLeastOnce() || mirror.hasGroups()) {
             allow(ResourceType.TOPIC, copy, AclOperation.READ);
         }

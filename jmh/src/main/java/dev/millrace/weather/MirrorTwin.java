@@ -37,12 +37,11 @@ enum MirrorTwin {
             otherCall("copy.WaitingBatches", "doPossible", "element", "getLast"),
             otherCall("copy.WaitingBatches", "doPossible", "remove", "removeLast"),
             field("pass.AckedBatches", "add", "lastNextOffset")),
-    HEADERS_ARE_LEFT_OUT(
-            Rule.CHANGED, new Wanted("consumer", null, false), call("pass.CopiedRecord", "of", "headers", 0)),
+    HEADERS_ARE_LEFT_OUT(Rule.CHANGED, Wanted.copies("consumer", null), call("pass.CopiedRecord", "of", "headers", 0)),
     ABORTED_RECORDS_ARE_COPIED(Rule.ABORTED_READ, batches("exact"), call("copy.PartitionCopy", "copy", "isAborted", 0)),
     OPENED_BATCHES_ARE_NOT_COMPRESSED(
             Rule.RECODED,
-            new Wanted("records", "exact", false),
+            Wanted.copies("records", "exact"),
             call("copy.PartitionCopy", "append", "codecIdOfOpened", 0)),
     GAPS_ARE_NOT_LOGGED(Rule.UNNAMED, batches("exact"), withoutCall("progress.SourceGaps", "onMove", "warn")),
     GROUPS_ARE_SET_FAR_AHEAD(Rule.SKIPPED, groups(), call("groups.GroupTranslation", "translate", "max", 1_000_000)),
@@ -52,6 +51,10 @@ enum MirrorTwin {
             groups(),
             call("groups.GroupSync", "newer", "containsKey", 0),
             call("progress.GroupOffsets", "commitKeepingLater", "isEmpty", 1)),
+    SETTINGS_ARE_COPIED_ONCE(
+            Rule.OTHER_SETTINGS,
+            new Wanted("batches", "exact", false, true),
+            call("topics.SettingsSync", "run", "isEmpty", 1)),
     RESUMED_TOPICS_STAY_PAUSED(Rule.STUCK, batches("exact"), withoutCall("control.TopicControls", "resume", "change")),
     NEVER_READY(Rule.UNREADY, batches("exact"), call("run.Monitor", "condition", "isRunning", 0)),
     FILES_STAY_OPEN(Rule.LEAKED, batches("exact"), before("run.Monitor", "look", code -> {
@@ -81,11 +84,11 @@ enum MirrorTwin {
     }
 
     private static Wanted batches(String resume) {
-        return new Wanted("batches", resume, false);
+        return Wanted.copies("batches", resume);
     }
 
     private static Wanted groups() {
-        return new Wanted("batches", "exact", true);
+        return new Wanted("batches", "exact", true, false);
     }
 
     /** The rule that it breaks; it may break others, too. */

@@ -9,27 +9,23 @@ enum Promise {
     /** Records may be doubled and out of order. */
     ONLY_COMPLETE;
 
-    /**
-     * The promise of {@code docs/mirror.md}.
-     *
-     * @param wasFrozen whether a process was stopped until others took over, and went on
-     * @param wereDeleted whether records were deleted from the source, with which a restarted mirror may compare
-     * @param wasCopyDeleted whether the copy was: until the mirror notices, it writes to a new one what comes next
-     */
-    static Promise of(
-            MirrorKind mirror, TopicKind topic, boolean wasFrozen, boolean wereDeleted, boolean wasCopyDeleted) {
-        if (wasCopyDeleted) {
+    /** The promise of {@code docs/mirror.md}. */
+    static Promise of(MirrorKind mirror, TopicKind topic, Incidents incidents) {
+        if (incidents.wasCopyDeleted()) {
             return ONLY_COMPLETE;
         }
-        if (mirror.isAtLeastOnce()) {
-            return AT_LEAST_ONCE;
-        }
-        if (mirror.isExactlyOnce()) {
+        if (mirror.isExactlyOnce() && !incidents.wasSetBack()) {
             return EXACT;
         }
-        if (topic.isOld() && wasFrozen) {
+        if (topic.isCompacted()) {
+            return ONLY_COMPLETE; // the target removes some first copies
+        }
+        if (mirror.isAtLeastOnce() || incidents.wasSetBack()) {
+            return AT_LEAST_ONCE;
+        }
+        if (topic.isOld() && incidents.wasFrozen()) {
             return ONLY_COMPLETE;
         }
-        return wereDeleted || topic.hasStranger() ? AT_LEAST_ONCE : EXACT;
+        return incidents.wereDeleted() || topic.hasStranger() ? AT_LEAST_ONCE : EXACT;
     }
 }

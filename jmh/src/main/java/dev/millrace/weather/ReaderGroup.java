@@ -9,6 +9,8 @@ import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 
@@ -69,7 +71,7 @@ final class ReaderGroup {
                 ? (long) (present * random.nextDouble())
                 : present + (long) ((end - present) * random.nextDouble());
         furthest.merge(partition, next, Math::max); // before the answer, which may be lost
-        source.commit(NAME, partition, next);
+        source.commit(NAME, Map.of(partition, next));
     }
 
     private void look() throws ExecutionException, TimeoutException {
@@ -84,23 +86,31 @@ final class ReaderGroup {
     /**
      * Judges where the group would go on at the target.
      *
+     * @param isJudged which records of either side count
      * @param promise of the copy of this topic
      * @param wereProcessesAway whether a process was killed, after which it may see records again, or frozen, after which it
      *     may have been set back
      * @param wereDeleted whether records were deleted from the source, so that both sides cannot be compared
      */
-    void judge(String topic, Promise promise, boolean wereProcessesAway, boolean wereDeleted, Judgement judgement)
+    void judge(
+            String topic,
+            Predicate<ConsumerRecord<byte[], byte[]>> isJudged,
+            Promise promise,
+            boolean wereProcessesAway,
+            boolean wereDeleted,
+            Judgement judgement)
             throws ExecutionException, TimeoutException {
         Map<TopicPartition, Long> atSource = source.committed(NAME);
         Map<TopicPartition, Long> atTarget = target.committed(NAME);
         String moved = "of " + topic + "; " + atSource + " became " + atTarget;
-        TopicDigest left = target.read(prefix + topic, Side.isBefore(atTarget).negate());
-        long skipped = source.read(topic, Side.isBefore(furthest).negate())
+        TopicDigest left =
+                target.read(prefix + topic, Side.isBefore(atTarget).negate().and(isJudged));
+        long skipped = source.read(topic, Side.isBefore(furthest).negate().and(isJudged))
                 .compare(left)
                 .lost();
         judgement.found(Rule.SKIPPED, skipped, moved);
         if (promise == Promise.EXACT && !wereProcessesAway && !wereDeleted) {
-            long again = source.read(topic, Side.isBefore(atSource).negate())
+            long again = source.read(topic, Side.isBefore(atSource).negate().and(isJudged))
                     .compare(left)
                     .unexpected();
             judgement.found(Rule.SEEN_AGAIN, again, moved);

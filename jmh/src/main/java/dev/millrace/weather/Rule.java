@@ -24,6 +24,8 @@ enum Rule {
     SEEN_AGAIN,
     /** Offsets of a consumer group that were set back on the target. */
     SET_BACK,
+    /** Topics that have other settings on the target, though the mirror is to keep them. */
+    OTHER_SETTINGS,
     /** Partitions that were not copied, committed and readable in time. */
     STUCK,
     /** Processes that do not say that they are ready when all is copied. */

@@ -1,9 +1,13 @@
 package dev.millrace.weather;
 
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
- * What there is to break in one run.
+ * What there is to break and to judge in one run.
  *
  * @param gone gets what is deleted
  */
@@ -14,4 +18,12 @@ record Scene(
         List<SourceTopic> topics,
         CopiedProgress copied,
         GoneRecords gone,
-        MirrorFleet fleet) {}
+        MirrorFleet fleet) {
+
+    /** Which records of this topic count, and copies of them. */
+    Predicate<ConsumerRecord<byte[], byte[]>> judged(TopicKind topic) throws ExecutionException, TimeoutException {
+        Predicate<ConsumerRecord<byte[], byte[]>> isNewest =
+                topic.isCompacted() ? source.newest(topic.name()) : record -> true;
+        return isNewest.and(record -> !topic.refuses(record));
+    }
+}

@@ -22,6 +22,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListTopicsOptions;
 import org.apache.kafka.clients.admin.NewPartitions;
@@ -33,6 +35,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
 
@@ -144,8 +147,8 @@ final class Side implements AutoCloseable {
         return cluster.proxy(Listener.REPLICATION, broker);
     }
 
-    void create(TopicKind topic) {
-        cluster.createTopic(topic.name(), topic.partitions(), cluster.brokers(), topic.settings());
+    void create(String topic, int partitions, Map<String, String> settings) {
+        cluster.createTopic(topic, partitions, cluster.brokers(), settings);
     }
 
     /** Returns whether the topic has so many partitions now; false if it could not be asked for. */
@@ -159,6 +162,23 @@ final class Side implements AutoCloseable {
         }
     }
 
+    /** Deletes a topic and creates it again with so many partitions; blocks until it is there. */
+    void createAgain(TopicKind topic, int partitions) {
+        Await.until(topic.name() + " is deleted", PATIENCE, () -> {
+            deleteTopic(topic.name());
+            return !isThere(topic.name());
+        });
+        create(topic.name(), partitions, topic.settings());
+    }
+
+    private boolean isThere(String topic) {
+        try {
+            return topics().contains(topic);
+        } catch (ExecutionException | TimeoutException e) {
+            return true;
+        }
+    }
+
     /** Deletes a topic, if it is there and the cluster answers. */
     void deleteTopic(String topic) {
         try {
@@ -166,6 +186,28 @@ final class Side implements AutoCloseable {
         } catch (ExecutionException | TimeoutException e) {
             // It may be deleted all the same.
         }
+    }
+
+    /** Changes a setting of a topic, if the cluster answers. */
+    void set(String topic, String key, String value) {
+        AlterConfigOp change = new AlterConfigOp(new ConfigEntry(key, value), AlterConfigOp.OpType.SET);
+        try {
+            get(admin.incrementalAlterConfigs(Map.of(resource(topic), List.of(change)))
+                    .all());
+        } catch (ExecutionException | TimeoutException e) {
+            // It may be changed all the same: what there is in the end counts.
+        }
+    }
+
+    /** The settings that a topic has of its own. */
+    Map<String, String> settings(String topic) throws ExecutionException, TimeoutException {
+        return get(admin.describeConfigs(List.of(resource(topic))).all()).get(resource(topic)).entries().stream()
+                .filter(entry -> entry.source() == ConfigEntry.ConfigSource.DYNAMIC_TOPIC_CONFIG)
+                .collect(Collectors.toMap(ConfigEntry::name, ConfigEntry::value));
+    }
+
+    private static ConfigResource resource(String topic) {
+        return new ConfigResource(ConfigResource.Type.TOPIC, topic);
     }
 
     /** Blocks until every partition of the cluster has all of its replicas in sync. */
@@ -223,8 +265,12 @@ final class Side implements AutoCloseable {
     }
 
     /** Commits for a group without members. */
-    void commit(String group, TopicPartition partition, long offset) throws ExecutionException, TimeoutException {
-        get(admin.alterConsumerGroupOffsets(group, Map.of(partition, new OffsetAndMetadata(offset)))
+    void commit(String group, Map<TopicPartition, Long> offsets) throws ExecutionException, TimeoutException {
+        get(admin.alterConsumerGroupOffsets(
+                        group,
+                        offsets.entrySet().stream()
+                                .collect(Collectors.toMap(
+                                        Map.Entry::getKey, offset -> new OffsetAndMetadata(offset.getValue()))))
                 .all());
     }
 
@@ -241,7 +287,17 @@ final class Side implements AutoCloseable {
         }
         Map<String, Object> config = new HashMap<>(cluster.clientConfig());
         config.put("isolation.level", isolation.toString());
-        return TopicDigest.readSome(config, topic, isWanted.and(record -> !Stranger.hasWritten(record)));
+        return TopicDigest.readSome(config, topic, record -> !Stranger.hasWritten(record) && isWanted.test(record));
+    }
+
+    /** The newest records of a compacted topic, as readers of committed records see it. */
+    NewestVersions newest(String topic) throws ExecutionException, TimeoutException {
+        NewestVersions newest = new NewestVersions();
+        read(topic, record -> {
+            newest.note(record);
+            return false;
+        });
+        return newest;
     }
 
     /** Whether a record is before the offset of its partition; a partition that is not there has all of its records after it. */

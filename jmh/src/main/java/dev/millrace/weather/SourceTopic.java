@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -20,9 +21,10 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * Writes the records of one topic of the source: a third at once, the others while the weather lasts. Each has its
  * number in the key or a header, so no two are equal. It does not remember what was written: the judge reads both sides.
  *
- * <p><b>Threads:</b> one writes, any changes the number of partitions.
+ * <p><b>Threads:</b> one writes, any other calls the rest.
  */
 final class SourceTopic implements AutoCloseable {
+    private static final String NUMBER = "number";
     private static final Duration STEP = Duration.ofMillis(20);
     private static final Duration CLOSE = Duration.ofSeconds(1);
     private static final int MAX_TRANSACTION = 200;
@@ -70,12 +72,23 @@ final class SourceTopic implements AutoCloseable {
         partitions = count;
     }
 
+    /** Which record of its topic this is, if that is in a header. */
+    static int number(ConsumerRecord<byte[], byte[]> record) {
+        return Integer.parseInt(new String(record.headers().lastHeader(NUMBER).value(), StandardCharsets.UTF_8));
+    }
+
+    /** Does this while nothing is written, and all that was is there. */
+    synchronized void whileSilent(Runnable action) {
+        flush();
+        close();
+        action.run();
+    }
+
     /** Writes what is there before the mirror starts. */
     void writeBacklog() {
         while (written < kind.records() / 3) {
             writeSome(kind.records() / 3 - written);
         }
-        flush();
     }
 
     /** Writes all others, at an even pace until so much time has passed. */
@@ -91,11 +104,11 @@ final class SourceTopic implements AutoCloseable {
                 LockSupport.parkNanos(STEP.toNanos());
             }
         }
-        flush();
+        whileSilent(() -> {});
     }
 
     /** What a producer has failed to write is not written again: the mirror has to copy what is there. */
-    private void writeSome(int most) {
+    private synchronized void writeSome(int most) {
         try {
             if (producer == null) {
                 producer = new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
@@ -143,10 +156,11 @@ final class SourceTopic implements AutoCloseable {
 
     private ProducerRecord<byte[], byte[]> next() {
         int number = written++;
-        byte[] key =
-                kind.hasKeys() ? ByteBuffer.allocate(Long.BYTES).putLong(number).array() : null;
-        List<Header> headers = !kind.hasKeys() || number % 7 == 0
-                ? List.of(new RecordHeader("number", Integer.toString(number).getBytes(StandardCharsets.UTF_8)))
+        byte[] key = kind.hasKeys()
+                ? ByteBuffer.allocate(Long.BYTES).putLong(number % kind.keys()).array()
+                : null;
+        List<Header> headers = !kind.hasKeys() || kind.isCompacted() || number % 7 == 0
+                ? List.of(new RecordHeader(NUMBER, Integer.toString(number).getBytes(StandardCharsets.UTF_8)))
                 : List.of();
         return new ProducerRecord<>(
                 kind.name(), random.nextInt(partitions), timestamp(number), key, value(number), headers);
@@ -184,7 +198,7 @@ final class SourceTopic implements AutoCloseable {
 
     /** Does not wait for a source that is away. */
     @Override
-    public void close() {
+    public synchronized void close() {
         if (producer != null) {
             producer.close(CLOSE);
             producer = null;

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.record.internal.CompressionType;
 
 /**
@@ -16,6 +17,8 @@ import org.apache.kafka.common.record.internal.CompressionType;
  * @param largeEvery one record of so many has such a value
  * @param ageDays of its first record
  * @param isTransactional whether it is written in transactions, some of which are aborted, or left open for a while
+ * @param isRefused whether its copy is there at first, and takes no record of {@code largeBytes}
+ * @param isCompacted whether brokers keep the newest record of each key only
  * @param hasSmallSegments whether its segments, here and of its copy, are as small as Kafka allows: smaller than the
  *     largest batch that it allows
  * @param hasStranger whether another program writes to its copy
@@ -33,6 +36,8 @@ record TopicKind(
         Timestamps timestamps,
         boolean isTransactional,
         boolean isLogAppendTime,
+        boolean isRefused,
+        boolean isCompacted,
         boolean hasSmallSegments,
         boolean hasStranger,
         int records) {
@@ -82,6 +87,8 @@ record TopicKind(
                 random.nextBoolean() ? Timestamps.RISING : Chance.any(List.of(Timestamps.values()), random);
         boolean isTransactional = random.nextInt(4) == 0;
         boolean isLogAppendTime = random.nextInt(6) == 0;
+        boolean isRefused = random.nextBoolean() && large > 0 && mirror.leavesOut() && !mirror.hasSettings();
+        boolean isCompacted = random.nextInt(6) == 0;
         boolean hasSmallSegments = random.nextInt(4) == 0 && large <= LARGE;
         boolean hasStranger = random.nextInt(4) == 0;
         long forOthers = bytes - (long) LARGE_RECORDS * large;
@@ -90,7 +97,7 @@ record TopicKind(
                 name,
                 partitions,
                 codec,
-                hasKeys,
+                hasKeys || isCompacted,
                 valueBytes,
                 large,
                 records / LARGE_RECORDS,
@@ -99,6 +106,8 @@ record TopicKind(
                 timestamps,
                 isTransactional,
                 isLogAppendTime,
+                isRefused,
+                isCompacted,
                 hasSmallSegments,
                 hasStranger,
                 records);
@@ -106,7 +115,9 @@ record TopicKind(
 
     /** Short, with every kind of character, or as long as a copy may be named. */
     private static String drawName(int number, MirrorKind mirror, Random random) {
-        int most = MAX_NAME - mirror.prefix().length();
+        int most = MAX_NAME
+                - mirror.prefix().length()
+                - (mirror.keepsDeadLetters() ? deadLetters("").length() : 0);
         return switch (random.nextInt(5)) {
             case 0 -> PREFIX + "." + number + "_of-ALL";
             case 1 -> (PREFIX + "-" + number + "-").repeat(most).substring(0, most);
@@ -125,6 +136,11 @@ record TopicKind(
             return VERY_LARGE;
         }
         return hasLarge && bytes > 3L * LARGE_RECORDS * LARGE ? LARGE : 0;
+    }
+
+    /** How many keys there are. */
+    int keys() {
+        return isCompacted ? records / 4 + 1 : records;
     }
 
     boolean isLarge(int number) {
@@ -147,6 +163,11 @@ record TopicKind(
         if (isLogAppendTime) {
             settings.put("message.timestamp.type", "LogAppendTime");
         }
+        if (isCompacted) {
+            settings.put("cleanup.policy", "compact");
+            settings.put("min.cleanable.dirty.ratio", "0.01");
+            settings.put("segment.ms", "2000"); // the last one is never compacted
+        }
         if (hasSmallSegments) {
             settings.put("segment.bytes", Integer.toString(SMALLEST_SEGMENT));
         }
@@ -154,6 +175,28 @@ record TopicKind(
             settings.put("max.message.bytes", Integer.toString(maxBatchBytes()));
         }
         return settings;
+    }
+
+    /** Whether all its records must be on the target, also those that the source has no more. */
+    boolean isCopiedWhole() {
+        return !isCompacted && !isRefused;
+    }
+
+    /** The settings of a copy that is there at first. */
+    Map<String, String> settingsOfRefusingCopy() {
+        Map<String, String> settings = new HashMap<>(settings());
+        settings.put("max.message.bytes", Integer.toString(LARGE / 3)); // half of it can be compressed
+        return settings;
+    }
+
+    /** Where the mirror writes what a copy refuses. */
+    static String deadLetters(String copy) {
+        return copy + ".dead-letter";
+    }
+
+    /** Whether the record is one that the copy refuses. */
+    boolean refuses(ConsumerRecord<byte[], byte[]> record) {
+        return isRefused && record.value() != null && record.value().length >= largeBytes;
     }
 
     /** More than any record of it has. */
@@ -170,7 +213,7 @@ record TopicKind(
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%s: %,d x %,d B in %d partitions by %,d B %s%s%s%s%s%s%s%s%s",
+                "%s: %,d x %,d B in %d partitions by %,d B %s%s%s%s%s%s%s%s%s%s%s",
                 shortName(),
                 records,
                 valueBytes,
@@ -179,12 +222,14 @@ record TopicKind(
                 codec,
                 hasKeys ? "" : " without keys",
                 largeBytes == 0 ? "" : " with " + largeBytes / 1_000 + " kB",
+                isRefused ? " that the target refuses" : "",
                 ageDays == 0 ? "" : " of " + ageDays + " days ago",
                 timestamps == Timestamps.RISING
                         ? ""
                         : " of " + timestamps.name().toLowerCase(Locale.ROOT) + " times",
                 isTransactional ? " in transactions" : "",
                 isLogAppendTime ? " LogAppendTime" : "",
+                isCompacted ? " compacted" : "",
                 hasSmallSegments ? " in small segments" : "",
                 hasStranger ? " beside a stranger" : "");
     }

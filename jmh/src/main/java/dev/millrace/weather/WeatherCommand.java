@@ -83,7 +83,7 @@ public final class WeatherCommand implements Callable<Integer> {
         CommandLines.check(spec, climates == null || climates > 0, "--climates is " + climates + ", must be 1 or more");
         checkOneOf("--resume", resume, MirrorKind.RESUMES);
         checkOneOf("--mode", mode, MirrorKind.MODES);
-        MirrorKind.Wanted wanted = twin == null ? new MirrorKind.Wanted(mode, resume, false) : twin.wanted();
+        MirrorKind.Wanted wanted = twin == null ? MirrorKind.Wanted.copies(mode, resume) : twin.wanted();
         CommandLines.check(
                 spec, !wanted.isContradiction(), "--mode " + mode + " is not possible with --resume " + resume);
         return run(CommandLines.seed(seed), wanted, time) ? ExitCode.OK : ExitCode.SOFTWARE;

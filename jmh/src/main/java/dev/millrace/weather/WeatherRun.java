@@ -2,25 +2,18 @@ package dev.millrace.weather;
 
 import dev.millrace.faults.FaultLog;
 import dev.millrace.faults.Faults;
-import dev.millrace.testkit.Await;
-import dev.millrace.testkit.oracle.TopicDigest;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
-import org.apache.kafka.common.IsolationLevel;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.record.internal.CompressionType;
 
 /** One climate: two clusters, a mirror between them, the weather, and a judgement of what is there when it is over. */
 final class WeatherRun {
@@ -51,7 +44,6 @@ final class WeatherRun {
     private final long startNs = System.nanoTime();
     private final FaultLog log;
     private final Judgement judgement = new Judgement();
-    private final GoneRecords gone = new GoneRecords();
 
     /**
      * @param launcher the command {@code mirror}
@@ -92,7 +84,8 @@ final class WeatherRun {
     private void mirror(Side source, Side target, MirrorFleet fleet)
             throws InterruptedException, ExecutionException, TimeoutException {
         List<SourceTopic> topics = new ArrayList<>();
-        CopiedProgress copied = new CopiedProgress(source, target, climate);
+        Scene scene = new Scene(
+                climate, source, target, topics, new CopiedProgress(source, target, climate), new GoneRecords(), fleet);
         ReaderGroup group = new ReaderGroup(
                 source,
                 target,
@@ -101,26 +94,25 @@ final class WeatherRun {
                 Climate.random(climate.seed(), READER_GROUP));
         try {
             for (TopicKind kind : climate.topics()) {
-                source.create(kind);
+                source.create(kind.name(), kind.partitions(), kind.settings());
+                if (kind.isRefused()) {
+                    target.create(climate.copyOf(kind.name()), kind.partitions(), kind.settingsOfRefusingCopy());
+                }
                 topics.add(new SourceTopic(source, kind, Climate.random(climate.seed(), FIRST_TOPIC + topics.size())));
             }
             topics.forEach(SourceTopic::writeBacklog);
             fleet.start();
-            breakThings(new Scene(climate, source, target, topics, copied, gone, fleet), group);
+            breakThings(scene, group);
         } finally {
             topics.forEach(SourceTopic::close);
         }
         log.tell("the weather is over");
-        judgeProgress("at the end", copied, fleet);
-        judgeCopiesMadeAgain(source, target);
-        judgeReadable(copied);
-        fleet.judgeReadiness();
-        fleet.judgeFootprints();
+        new ProgressJudge(scene, judgement).judgeTheEnd();
         log.tell("all is copied; stopping");
         fleet.stop();
         log.tell("comparing");
         judgement.foundFaults(log.faults());
-        judge(source, target, group, fleet);
+        new CopyJudge(scene, judgement).judge(group);
     }
 
     /**
@@ -149,7 +141,7 @@ final class WeatherRun {
         try {
             breakThings(0, half, scene);
             log.tell("calm");
-            judgeProgress("in the calm", scene.copied(), scene.fleet());
+            new ProgressJudge(scene, judgement).judgeProgress("in the calm");
             scene.fleet().noteFootprints();
             breakThings(SECOND_HALF, half, scene);
         } finally {
@@ -164,7 +156,7 @@ final class WeatherRun {
         ClusterFaults clusters =
                 new ClusterFaults(scene, Climate.random(climate.seed(), part + CLUSTER_FAULTS), log, end);
         MirrorFaults mirrors = new MirrorFaults(
-                scene.fleet(),
+                scene,
                 part == SECOND_HALF && climate.doProcessesLast(),
                 clusters,
                 Climate.random(climate.seed(), part + MIRROR_FAULTS),
@@ -182,100 +174,6 @@ final class WeatherRun {
         while (end.getCount() > 0) {
             fleet.check();
             LockSupport.parkNanos(CHECK.toNanos());
-        }
-    }
-
-    /** Blocks until all that is at the source now is copied and committed, or time runs out. */
-    private void judgeProgress(String when, CopiedProgress copied, MirrorFleet fleet)
-            throws ExecutionException, TimeoutException {
-        Map<TopicPartition, Long> ends = copied.ends();
-        Await.holdsWithin(climate.bound(), () -> {
-            fleet.check();
-            return copied.behind(ends).isEmpty();
-        });
-        Map<TopicPartition, String> behind = copied.behind(ends);
-        judgement.found(Rule.STUCK, behind.size(), when + ": " + behind);
-    }
-
-    /** Blocks until copies that were deleted have all again, or time runs out; what is missing then is found later. */
-    private void judgeCopiesMadeAgain(Side source, Side target) throws ExecutionException, TimeoutException {
-        for (String topic : climate.topicNames()) {
-            if (gone.wasCopyDeleted(topic)) {
-                TopicDigest present = source.read(topic, record -> true);
-                Await.holdsWithin(climate.bound(), () -> isComplete(present, target, climate.copyOf(topic)));
-            }
-        }
-    }
-
-    private static boolean isComplete(TopicDigest present, Side target, String copy) {
-        try {
-            return present.compare(target.read(copy, record -> true)).lost() == 0;
-        } catch (ExecutionException | TimeoutException e) {
-            return false;
-        }
-    }
-
-    /** Blocks until no transaction is open on the target, or time runs out. */
-    private void judgeReadable(CopiedProgress copied) {
-        Await.holdsWithin(climate.bound(), () -> copied.inOpenTransactions().isEmpty());
-        Map<TopicPartition, String> open = copied.inOpenTransactions();
-        judgement.found(Rule.STUCK, open.size(), "a transaction is open on the target: " + open);
-    }
-
-    private void judge(Side source, Side target, ReaderGroup group, MirrorFleet fleet)
-            throws ExecutionException, TimeoutException {
-        for (TopicKind topic : climate.topics()) {
-            Promise promise = Promise.of(
-                    climate.mirror(),
-                    topic,
-                    fleet.wasFrozen(),
-                    !gone.isEmpty(topic.name()),
-                    gone.wasCopyDeleted(topic.name()));
-            judgeRecords(topic, promise, source, target, fleet);
-            judgeCodecs(topic, target);
-            if (climate.mirror().hasGroups()) {
-                group.judge(
-                        topic.name(),
-                        promise,
-                        fleet.wasKilled() || fleet.wasFrozen(),
-                        !gone.isEmpty(topic.name()),
-                        judgement);
-            }
-        }
-        if (!fleet.wasFrozen()) {
-            group.judgeSetBack(judgement, gone);
-        }
-        fleet.judgeSecrets();
-    }
-
-    private void judgeRecords(TopicKind topic, Promise promise, Side source, Side target, MirrorFleet fleet)
-            throws ExecutionException, TimeoutException {
-        TopicDigest present = source.read(topic.name(), record -> true);
-        TopicDigest committed = gone.committed(topic.name()).plus(present);
-        TopicDigest withAborted = topic.isTransactional()
-                ? gone.all(topic.name())
-                        .plus(source.read(topic.name(), IsolationLevel.READ_UNCOMMITTED, record -> true))
-                : committed;
-        TopicDigest copy = target.read(climate.copyOf(topic.name()), record -> true);
-        // Nobody names again what had gone before its copy went.
-        long named = gone.wasCopyDeleted(topic.name()) ? committed.records() : fleet.named(topic.name());
-        judgement.judge(
-                topic.toString(),
-                promise,
-                committed.compare(copy),
-                withAborted.compare(copy),
-                present.compare(copy),
-                named);
-    }
-
-    private void judgeCodecs(TopicKind topic, Side target) throws ExecutionException, TimeoutException {
-        if (climate.mirror().isThroughConsumers()) {
-            return;
-        }
-        for (TopicPartition partition : target.partitions(List.of(climate.copyOf(topic.name())))) {
-            Set<CompressionType> codecs = StoredCodecs.of(target.cluster(), partition);
-            codecs.remove(topic.codec());
-            judgement.found(Rule.RECODED, codecs.size(), partition + " has batches of " + codecs + "; " + topic);
         }
     }
 

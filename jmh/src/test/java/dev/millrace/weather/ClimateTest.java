@@ -31,7 +31,10 @@ class ClimateTest {
                 .anyMatch(climate -> climate.source().quotaMegabytesPerSecond() > 0)
                 .anyMatch(climate -> climate.topics().stream().anyMatch(TopicKind::hasStranger))
                 .anyMatch(climate -> climate.topics().stream().anyMatch(TopicKind::hasSmallSegments))
+                .anyMatch(climate -> climate.topics().stream().anyMatch(TopicKind::isCompacted))
+                .anyMatch(climate -> climate.topics().stream().anyMatch(TopicKind::isRefused))
                 .anyMatch(Climate::areCopiesDeleted)
+                .anyMatch(Climate::areTopicsCreatedAgain)
                 .anyMatch(climate -> climate.target().isAuthorized());
     }
 
@@ -67,7 +70,7 @@ class ClimateTest {
     void shouldChangeOnlyTheMirrorWhenSomebodyChoosesItsMode() {
         Climate drawn = Climate.draw(7, Wanted.ANYTHING);
 
-        Climate chosen = Climate.draw(7, new Wanted("batches", "exactly-once", false));
+        Climate chosen = Climate.draw(7, Wanted.copies("batches", "exactly-once"));
 
         assertThat(chosen.mirror().mode()).isEqualTo("batches");
         assertThat(chosen.mirror().resume()).isEqualTo("exactly-once");
@@ -83,7 +86,7 @@ class ClimateTest {
                 .filteredOn(climate -> climate.mirror().mode().equals("consumer"))
                 .isNotEmpty()
                 .allMatch(climate -> climate.mirror().isAtLeastOnce());
-        assertThat(LongStream.range(0, 100).mapToObj(seed -> Climate.draw(seed, new Wanted(null, "exact", false))))
+        assertThat(LongStream.range(0, 100).mapToObj(seed -> Climate.draw(seed, Wanted.copies(null, "exact"))))
                 .noneMatch(climate -> climate.mirror().mode().equals("consumer"));
     }
 }

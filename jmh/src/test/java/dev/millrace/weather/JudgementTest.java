@@ -102,19 +102,30 @@ class JudgementTest {
         MirrorKind exact = mirror("exact");
         MirrorKind exactlyOnce = mirror("exactly-once");
 
-        assertThat(Promise.of(exact, topic(3), true, false, false)).isEqualTo(Promise.ONLY_COMPLETE);
-        assertThat(Promise.of(exact, topic(3), false, false, false)).isEqualTo(Promise.EXACT);
-        assertThat(Promise.of(exact, topic(0), true, false, false)).isEqualTo(Promise.EXACT);
-        assertThat(Promise.of(exact, topic(0), true, true, false)).isEqualTo(Promise.AT_LEAST_ONCE);
-        assertThat(Promise.of(exactlyOnce, topic(3), true, true, false)).isEqualTo(Promise.EXACT);
-        assertThat(Promise.of(exactlyOnce, topic(0), false, false, true)).isEqualTo(Promise.ONLY_COMPLETE);
+        Incidents frozen = new Incidents(true, false, false, false);
+        Incidents frozenAndDeleted = new Incidents(true, false, true, false);
+        Incidents withoutCopy = new Incidents(false, false, false, true);
+
+        assertThat(Promise.of(exact, topic(3), frozen)).isEqualTo(Promise.ONLY_COMPLETE);
+        assertThat(Promise.of(exact, topic(3), Incidents.NONE)).isEqualTo(Promise.EXACT);
+        assertThat(Promise.of(exact, topic(0), frozen)).isEqualTo(Promise.EXACT);
+        assertThat(Promise.of(exact, topic(0), frozenAndDeleted)).isEqualTo(Promise.AT_LEAST_ONCE);
+        assertThat(Promise.of(exactlyOnce, topic(3), frozenAndDeleted)).isEqualTo(Promise.EXACT);
+        assertThat(Promise.of(exactlyOnce, topic(0), withoutCopy)).isEqualTo(Promise.ONLY_COMPLETE);
+    }
+
+    @Test
+    void shouldAllowDoublesAfterTheMirrorsGroupWasSetBack() {
+        Incidents setBack = new Incidents(false, true, false, false);
+
+        assertThat(Promise.of(mirror("exact"), topic(0), setBack)).isEqualTo(Promise.AT_LEAST_ONCE);
+        assertThat(Promise.of(mirror("exactly-once"), topic(0), setBack)).isEqualTo(Promise.AT_LEAST_ONCE);
     }
 
     @Test
     void shouldAllowDoublesWhereAnotherProgramWritesUnlessTheTargetKeepsTheProgress() {
-        assertThat(Promise.of(mirror("exact"), topic(0, true), false, false, false))
-                .isEqualTo(Promise.AT_LEAST_ONCE);
-        assertThat(Promise.of(mirror("exactly-once"), topic(0, true), false, false, false))
+        assertThat(Promise.of(mirror("exact"), topic(0, true), Incidents.NONE)).isEqualTo(Promise.AT_LEAST_ONCE);
+        assertThat(Promise.of(mirror("exactly-once"), topic(0, true), Incidents.NONE))
                 .isEqualTo(Promise.EXACT);
     }
 
@@ -133,7 +144,7 @@ class JudgementTest {
         assertThat(rows.get(1)).contains("`--resume exact` (the default)", "nothing doubled, in order");
         assertThat(rows.get(2)).contains("`--resume exactly-once`", "nothing doubled, in order");
         assertThat(Stream.of("at-least-once", "exact", "exactly-once")
-                        .map(resume -> Promise.of(mirror(resume), topic(0), true, false, false)))
+                        .map(resume -> Promise.of(mirror(resume), topic(0), Incidents.NONE)))
                 .containsExactly(Promise.AT_LEAST_ONCE, Promise.EXACT, Promise.EXACT);
     }
 
@@ -150,7 +161,7 @@ class JudgementTest {
     }
 
     private static MirrorKind mirror(String resume) {
-        return new MirrorKind(2, 1, "auto", resume, 16, "", "classic", false);
+        return new MirrorKind(2, 1, "auto", resume, 16, "", "classic", false, false, "stop");
     }
 
     private static TopicKind topic(int ageDays) {
@@ -169,6 +180,8 @@ class JudgementTest {
                 16_384,
                 ageDays,
                 Timestamps.RISING,
+                false,
+                false,
                 false,
                 false,
                 false,

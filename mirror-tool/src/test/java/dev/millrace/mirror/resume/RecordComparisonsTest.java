@@ -13,9 +13,9 @@ import org.junit.jupiter.api.Test;
 
 class RecordComparisonsTest {
     private final List<MockConsumer<byte[], byte[]>> opened = new ArrayList<>();
+    private int timesAllIdle;
     private final RecordComparisons comparisons = new RecordComparisons(
             () -> new RecordComparison(open(), open(), TopicNames.KEPT, Duration.ZERO), () -> timesAllIdle++);
-    private int timesAllIdle;
 
     @Test
     void shouldLendEachToOneAtATimeAndOpenAnotherOnlyWhenNoneIsIdle() {
