@@ -124,9 +124,19 @@ class JudgementTest {
 
     @Test
     void shouldAllowDoublesWhereAnotherProgramWritesUnlessTheTargetKeepsTheProgress() {
-        assertThat(Promise.of(mirror("exact"), topic(0, true), Incidents.NONE)).isEqualTo(Promise.AT_LEAST_ONCE);
-        assertThat(Promise.of(mirror("exactly-once"), topic(0, true), Incidents.NONE))
+        assertThat(Promise.of(mirror("exact"), topic(0, false, true), Incidents.NONE)).isEqualTo(Promise.AT_LEAST_ONCE);
+        assertThat(Promise.of(mirror("exactly-once"), topic(0, false, true), Incidents.NONE))
                 .isEqualTo(Promise.EXACT);
+    }
+
+    @Test
+    void shouldNotJudgeTheOrderOfDoublesOfWhichTheTargetRemovesSome() {
+        TopicKind compacted = topic(0, true, false);
+        Incidents setBack = new Incidents(false, true, false, false);
+
+        assertThat(Promise.of(mirror("exactly-once"), compacted, Incidents.NONE)).isEqualTo(Promise.EXACT);
+        assertThat(Promise.of(mirror("exactly-once"), compacted, setBack)).isEqualTo(Promise.ONLY_COMPLETE);
+        assertThat(Promise.of(mirror("exact"), compacted, Incidents.NONE)).isEqualTo(Promise.ONLY_COMPLETE);
     }
 
     @Test
@@ -165,10 +175,10 @@ class JudgementTest {
     }
 
     private static TopicKind topic(int ageDays) {
-        return topic(ageDays, false);
+        return topic(ageDays, false, false);
     }
 
-    private static TopicKind topic(int ageDays, boolean hasStranger) {
+    private static TopicKind topic(int ageDays, boolean isCompacted, boolean hasStranger) {
         return new TopicKind(
                 "weather-0",
                 1,
@@ -183,7 +193,7 @@ class JudgementTest {
                 false,
                 false,
                 false,
-                false,
+                isCompacted,
                 false,
                 hasStranger,
                 100);
