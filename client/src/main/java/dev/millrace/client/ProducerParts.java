@@ -145,7 +145,8 @@ final class ProducerParts<K, V> {
         return new PartitionLoad(
                 accumulator,
                 contexts.stream().map(IoContext::stalled).toArray(StalledBrokers[]::new),
-                config.getBoolean(ProducerConfig.PARTITIONER_ADAPTIVE_PARTITIONING_ENABLE_CONFIG));
+                config.getBoolean(ProducerConfig.PARTITIONER_ADAPTIVE_PARTITIONING_ENABLE_CONFIG),
+                ProducerSettings.preferredRack(config));
     }
 
     /** Closes what is left, above all the application's objects, after the I/O threads have ended. */

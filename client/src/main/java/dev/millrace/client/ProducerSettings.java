@@ -22,6 +22,11 @@ final class ProducerSettings {
 
     private static final String METADATA_RECOVERY_TRIGGER_MS = "metadata.recovery.rebootstrap.trigger.ms";
 
+    /** Keys of 4.4 (KIP-1123), which older versions of kafka-clients let pass without reading them. */
+    private static final String RACK_AWARE = "partitioner.rack.aware";
+
+    private static final String CLIENT_RACK = "client.rack";
+
     /** Kafka's selector counts in nanoseconds; with more than 146 years it would close each connection at once. */
     private static final long MAX_IDLE_MS = TimeUnit.NANOSECONDS.toMillis(Long.MAX_VALUE / 2);
 
@@ -43,8 +48,8 @@ final class ProducerSettings {
                             + " transaction.timeout.ms transactional.id value.serializer"
                             // of 3.9
                             + " auto.include.jmx.reporter"
-                            // of 4.4: memory follows use whatever it says; a rack alone has no effect
-                            + " buffer.memory.allocation.strategy client.rack")
+                            // of 4.4; memory follows use whatever the strategy says
+                            + " buffer.memory.allocation.strategy client.rack partitioner.rack.aware")
                     .split(" "));
 
     private static final Set<ConfigDef.Type> NEVER_NULL =
@@ -138,6 +143,19 @@ final class ProducerSettings {
                     timeoutMs,
                     "must be positive: no coordinator takes a transaction that ends as it begins.");
         }
+    }
+
+    /**
+     * Returns the rack whose leaders get the records without a key, or an empty string if all racks are alike.
+     *
+     * @throws ConfigException {@code partitioner.rack.aware} is neither true nor false
+     */
+    static String preferredRack(ProducerConfig config) {
+        Map<String, Object> given = config.originals();
+        boolean isRackAware =
+                Boolean.TRUE.equals(ConfigDef.parseType(RACK_AWARE, given.get(RACK_AWARE), ConfigDef.Type.BOOLEAN));
+        String rack = (String) ConfigDef.parseType(CLIENT_RACK, given.get(CLIENT_RACK), ConfigDef.Type.STRING);
+        return isRackAware && rack != null ? rack : "";
     }
 
     /**

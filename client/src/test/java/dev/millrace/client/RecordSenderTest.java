@@ -98,7 +98,7 @@ class RecordSenderTest {
         MillraceConfig own = MillraceConfig.parse(Map.of());
         SenderSettings settings = ProducerSettings.senderSettings(config, own);
         IoThreads neverStarted = new IoThreads(List.of(context), ready, settings, Optional.empty());
-        PartitionLoad load = new PartitionLoad(accumulator, new StalledBrokers[] {context.stalled()}, false);
+        PartitionLoad load = new PartitionLoad(accumulator, new StalledBrokers[] {context.stalled()}, false, "");
         Plugins<byte[], byte[]> plugins = kafka.createPlugins(new ByteArraySerializer(), new PoisonedSerializer());
         SendContext<byte[], byte[]> sending = new SendContext<>(
                 plugins.interceptors(),

@@ -93,7 +93,7 @@ public class PartitionerBenchmark {
                         ProducerConfig.BATCH_SIZE_CONFIG,
                         BATCH_SIZE)),
                 null,
-                new PartitionLoad(emptyAccumulator(), new StalledBrokers[] {new StalledBrokers(0)}, true));
+                new PartitionLoad(emptyAccumulator(), new StalledBrokers[] {new StalledBrokers(0)}, true, ""));
 
         private static Accumulator emptyAccumulator() {
             BufferPool pool = new BufferPool(BATCH_SIZE, BATCH_SIZE, () -> {});

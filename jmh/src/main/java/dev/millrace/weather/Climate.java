@@ -45,7 +45,7 @@ record Climate(
         double rate = slowest(link, source, target) * MEGA;
         long bytes = (long) (Math.min(MAX_BYTES, rate * MAX_LINK_SECONDS) * random.nextDouble() / count);
         List<TopicKind> topics = IntStream.range(0, count)
-                .mapToObj(number -> TopicKind.draw(number, bytes, mirror, random))
+                .mapToObj(number -> TopicKind.draw(number, bytes, mirror, link, random))
                 .toList();
         // A stranger could create a deleted copy again, and not with the settings that it needs.
         boolean areCopiesDeleted = random.nextInt(4) == 0 && topics.stream().noneMatch(TopicKind::hasStranger);

@@ -14,6 +14,9 @@ import java.util.Random;
 record Link(double megabytesPerSecond, double backMegabytesPerSecond, int roundTripMs, boolean isSourceFar) {
     private static final double MEGA = 1e6;
     private static final int MAX_ROUND_TRIP_MS = 150;
+    private static final int SECONDS_OF_SMALL_BATCHES = 15;
+    /** A busy machine with three brokers takes so long for a batch. */
+    private static final int BROKER_MS = 50;
 
     static Link draw(Random random) {
         return new Link(
@@ -21,6 +24,11 @@ record Link(double megabytesPerSecond, double backMegabytesPerSecond, int roundT
                 Chance.logUniform(0.5, 100, random),
                 random.nextInt(MAX_ROUND_TRIP_MS + 1),
                 random.nextBoolean());
+    }
+
+    /** How many batches of one partition cross it in some seconds, however small: five are under way at a time. */
+    int smallBatches() {
+        return SECONDS_OF_SMALL_BATCHES * 1_000 * 5 / (roundTripMs + BROKER_MS);
     }
 
     /** From clients to brokers. */

@@ -188,13 +188,15 @@ final class MirrorFleet implements AutoCloseable {
         return members.stream().flatMap(member -> member.printed().stream());
     }
 
-    /** Writes what all processes have printed to files of this folder, which it creates. */
-    void saveOutput(Path to) {
+    /** Writes what all processes have printed to files of a folder, which it creates and returns. */
+    Path saveOutput(String prefix) {
         try {
-            Files.createDirectories(to);
+            Path all = Files.createDirectories(Path.of(System.getProperty("java.io.tmpdir"), "millrace-weather"));
+            Path to = Files.createTempDirectory(all, prefix);
             for (MirrorMember member : members) {
                 member.save(to);
             }
+            return to;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -100,6 +100,11 @@ record MirrorKind(
         return bufferMegabytes * 1_000_000;
     }
 
+    /** Whether it makes large batches of small ones. */
+    boolean mergesBatches() {
+        return !mode.equals("batches");
+    }
+
     /** Whether Kafka's consumers read for it, which do not tell how records were compressed. */
     boolean isThroughConsumers() {
         return mode.equals(CONSUMER);

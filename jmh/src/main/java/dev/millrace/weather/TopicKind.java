@@ -74,7 +74,7 @@ record TopicKind(
     private static final List<Integer> AGES = List.of(0, 0, 3, 1000);
 
     /** @param bytes of all its records together, roughly */
-    static TopicKind draw(int number, long bytes, MirrorKind mirror, Random random) {
+    static TopicKind draw(int number, long bytes, MirrorKind mirror, Link link, Random random) {
         String name = drawName(number, mirror, random);
         int partitions = (int) Chance.logUniform(1, MAX_PARTITIONS + 1, random);
         CompressionType codec = Chance.any(List.of(CompressionType.values()), random);
@@ -92,7 +92,8 @@ record TopicKind(
         boolean hasSmallSegments = random.nextInt(4) == 0 && large <= LARGE;
         boolean hasStranger = random.nextInt(4) == 0;
         long forOthers = bytes - (long) LARGE_RECORDS * large;
-        int records = (int) Math.max(MIN_RECORDS, Math.min(MAX_RECORDS, forOthers / (valueBytes / 2 + OVERHEAD_BYTES)));
+        int most = mirror.mergesBatches() ? MAX_RECORDS : Math.min(MAX_RECORDS, partitions * link.smallBatches());
+        int records = (int) Math.max(MIN_RECORDS, Math.min(most, forOthers / (valueBytes / 2 + OVERHEAD_BYTES)));
         return new TopicKind(
                 name,
                 partitions,

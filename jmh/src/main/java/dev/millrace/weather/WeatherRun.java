@@ -180,9 +180,7 @@ final class WeatherRun {
     private void report(MirrorFleet fleet) {
         judgement.examples().forEach(out::println);
         if (!judgement.isClean()) {
-            Path folder = Path.of(System.getProperty("java.io.tmpdir"), "millrace-weather", "seed-" + climate.seed());
-            fleet.saveOutput(folder);
-            out.println("What the mirrors have printed is in " + folder);
+            out.println("What the mirrors have printed is in " + fleet.saveOutput("seed-" + climate.seed() + "-"));
         }
         out.println("Faults: " + log.kinds());
     }

@@ -124,7 +124,8 @@ class JudgementTest {
 
     @Test
     void shouldAllowDoublesWhereAnotherProgramWritesUnlessTheTargetKeepsTheProgress() {
-        assertThat(Promise.of(mirror("exact"), topic(0, false, true), Incidents.NONE)).isEqualTo(Promise.AT_LEAST_ONCE);
+        assertThat(Promise.of(mirror("exact"), topic(0, false, true), Incidents.NONE))
+                .isEqualTo(Promise.AT_LEAST_ONCE);
         assertThat(Promise.of(mirror("exactly-once"), topic(0, false, true), Incidents.NONE))
                 .isEqualTo(Promise.EXACT);
     }
@@ -134,7 +135,8 @@ class JudgementTest {
         TopicKind compacted = topic(0, true, false);
         Incidents setBack = new Incidents(false, true, false, false);
 
-        assertThat(Promise.of(mirror("exactly-once"), compacted, Incidents.NONE)).isEqualTo(Promise.EXACT);
+        assertThat(Promise.of(mirror("exactly-once"), compacted, Incidents.NONE))
+                .isEqualTo(Promise.EXACT);
         assertThat(Promise.of(mirror("exactly-once"), compacted, setBack)).isEqualTo(Promise.ONLY_COMPLETE);
         assertThat(Promise.of(mirror("exact"), compacted, Incidents.NONE)).isEqualTo(Promise.ONLY_COMPLETE);
     }

@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.Node;
@@ -111,13 +112,42 @@ class StickyPartitionsTest {
         stalled.note(2, false, true, clockMs.get());
         clockMs.addAndGet(10_000);
         StickyPartitions sticky = new StickyPartitions(
-                new PartitionLoad(accumulator, new StalledBrokers[] {stalled}, false), 1, LINGER_MS, 7);
+                new PartitionLoad(accumulator, new StalledBrokers[] {stalled}, false, ""), 1, LINGER_MS, 7);
 
         int[] turns = turns(sticky, image, 3_000);
 
         for (int share : turns) {
             assertThat(share).isCloseTo(1_000, within(10));
         }
+    }
+
+    @Test
+    void shouldPreferLeadersOfItsRackWhileThereIsOneToSendTo() {
+        ClusterImage image = image(1, 2, 3, 2);
+        StickyPartitions sticky = inRack("rack-2");
+
+        int[] turns = turns(sticky, image, 1_000);
+        stalled.note(2, false, true, clockMs.get());
+        clockMs.addAndGet(10_000);
+        int[] turnsWhileStalled = turns(inRack("rack-2"), image, 1_000);
+
+        assertThat(turns[1] + turns[3]).isEqualTo(1_000);
+        assertThat(turns[1]).isCloseTo(500, within(10));
+        assertThat(turnsWhileStalled[0] + turnsWhileStalled[2]).isEqualTo(1_000);
+    }
+
+    @Test
+    void shouldTakeAnyLeaderWhenNoneIsInItsRack() {
+        int[] turns = turns(inRack("elsewhere"), image(leaders(3)), 3_000);
+
+        for (int share : turns) {
+            assertThat(share).isCloseTo(1_000, within(10));
+        }
+    }
+
+    private StickyPartitions inRack(String rack) {
+        return new StickyPartitions(
+                new PartitionLoad(accumulator, new StalledBrokers[] {stalled}, true, rack), 1, LINGER_MS, 7);
     }
 
     /** Such a record is refused afterwards; those after it must still be spread. */
@@ -127,7 +157,7 @@ class StickyPartitionsTest {
         ProducerConfig config = new ProducerConfig(
                 Map.of("bootstrap.servers", "localhost:1", "key.serializer", BYTES, "value.serializer", BYTES));
         PartitionChooser chooser = new PartitionChooser(
-                config, null, new PartitionLoad(accumulator, new StalledBrokers[] {stalled}, false));
+                config, null, new PartitionLoad(accumulator, new StalledBrokers[] {stalled}, false, ""));
         ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(TOPIC, new byte[20_000]);
 
         Set<Integer> chosen = new HashSet<>();
@@ -254,7 +284,7 @@ class StickyPartitionsTest {
 
     private StickyPartitions sticky(int bytesPerTurn, long firstTurn) {
         return new StickyPartitions(
-                new PartitionLoad(accumulator, new StalledBrokers[] {stalled}, true),
+                new PartitionLoad(accumulator, new StalledBrokers[] {stalled}, true, ""),
                 bytesPerTurn,
                 LINGER_MS,
                 firstTurn);
@@ -286,7 +316,9 @@ class StickyPartitionsTest {
         int[][] nobody = new int[leaders.length][0];
         TopicImage topic = new TopicImage(
                 TOPIC, Uuid.ONE_UUID, leaders, new int[leaders.length], new Replicas(nobody, nobody, nobody));
-        List<Node> nodes = List.of(new Node(1, "h", 1), new Node(2, "h", 2), new Node(3, "h", 3));
+        List<Node> nodes = IntStream.rangeClosed(1, 3)
+                .mapToObj(id -> new Node(id, "h", id, "rack-" + id))
+                .toList();
         images.applyDelta(new ClusterDelta("c", nodes, List.of(topic), Map.of(), true));
         return images.current();
     }
