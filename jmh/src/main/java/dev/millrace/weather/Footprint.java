@@ -13,8 +13,8 @@ import java.util.stream.Stream;
  */
 record Footprint(int threads, int files) {
     private static final String THREADS = "Threads:";
-    /** More partitions, and brokers that were not needed before, take some. */
-    private static final int MORE_THREADS = 10;
+    /** Pools that fill when more partitions begin, and connections to brokers that were not needed before, take some. */
+    private static final int MORE_THREADS = 30;
 
     private static final int MORE_FILES = 30;
 

@@ -29,8 +29,8 @@ class FootprintTest {
     void shouldAllowWhatMorePartitionsNeed() {
         Footprint before = new Footprint(40, 50);
 
-        assertThat(new Footprint(50, 80).moreThan(before)).isZero();
-        assertThat(new Footprint(52, 81).moreThan(before)).isEqualTo(3);
+        assertThat(new Footprint(70, 80).moreThan(before)).isZero();
+        assertThat(new Footprint(72, 81).moreThan(before)).isEqualTo(3);
         assertThat(new Footprint(10, 10).moreThan(before)).isZero();
     }
 
