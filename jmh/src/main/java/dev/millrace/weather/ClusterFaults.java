@@ -17,8 +17,8 @@ import java.util.stream.IntStream;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * What happens to brokers of either cluster, and between them and the mirror. One broker at a time: with two replicas in sync
- * for each acknowledgement Kafka loses nothing then.
+ * What happens to brokers of either cluster, between them and the mirror, and to their topics. One thing at a time: with two
+ * replicas in sync for each acknowledgement Kafka loses nothing then.
  */
 final class ClusterFaults extends Faults {
     /** After a fault a mirror may not know yet that all is well: it waits so long until it asks again. */

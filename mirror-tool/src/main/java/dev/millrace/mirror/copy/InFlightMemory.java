@@ -58,7 +58,7 @@ public final class InFlightMemory {
             if (usedByAll >= limit) {
                 return 0;
             }
-            long more = Math.max(Math.min(total, limit) - usedByAll, least) - inFlight;
+            long more = Math.max(Math.min(total, limit) - usedByAll, Math.min(least, limit)) - inFlight;
             return inFlight == 0 ? Math.max(more, 1) : more;
         }
 

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Decides how long a transaction stays open, and how much of it may be in flight, from what former ones took. The link
  * to the target is idle while a transaction ends, so one that takes longer to end stays open longer. What is in flight
- * must arrive before the end, so a slow link gets less: the target aborts a transaction that is open for {@code
- * transaction.timeout.ms}.
+ * must arrive before the end, so a slow link gets less, and so do small batches over a long one: the target aborts a
+ * transaction that is open for {@code transaction.timeout.ms}.
  *
  * <p><b>Threads:</b> the member's thread.
  */
@@ -22,8 +22,12 @@ final class TransactionPace {
     /** What is in flight should arrive within this time. */
     private static final double IN_FLIGHT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    private static final long FIRST_IN_FLIGHT = 1 << 20;
-    private static final long LEAST_IN_FLIGHT = 64 << 10;
+    /** Little, because small batches of one partition cross a long link five at a time; a fast link soon gets more. */
+    private static final long FIRST_IN_FLIGHT = 64 << 10;
+    /** Some fifty of the smallest batches. */
+    private static final long LEAST_IN_FLIGHT = 4 << 10;
+    /** A transaction that is aborted takes its whole time-out, so the next ones must not need many trials. */
+    private static final int LESS_AFTER_ABORT = 8;
 
     private long openNanos = SHORTEST_NANOS;
     private long inFlightBytes = FIRST_IN_FLIGHT;
@@ -54,6 +58,6 @@ final class TransactionPace {
 
     /** Notes that a transaction was aborted, perhaps because what it had in flight did not arrive in time. */
     void onAborted() {
-        inFlightBytes = Math.max(LEAST_IN_FLIGHT, Math.min(FIRST_IN_FLIGHT, inFlightBytes / 2));
+        inFlightBytes = Math.max(LEAST_IN_FLIGHT, Math.min(FIRST_IN_FLIGHT, inFlightBytes / LESS_AFTER_ABORT));
     }
 }

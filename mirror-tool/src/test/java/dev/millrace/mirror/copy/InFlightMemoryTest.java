@@ -79,6 +79,14 @@ class InFlightMemoryTest {
         assertThat(memory.new Share().room(0)).as("not even one batch").isZero();
     }
 
+    @Test
+    void shouldLetNoPartitionHaveMoreInFlightThanTheLimitHoweverSmallThatIs() {
+        InFlightMemory large = new InFlightMemory(32 << 20);
+        large.limit(4_096);
+
+        assertThat(large.new Share().room(0)).isEqualTo(4_096);
+    }
+
     /** Sends record by record until there is no room; returns the bytes then in flight. */
     private static long fill(InFlightMemory.Share share) {
         long bytes = 0;

@@ -59,12 +59,44 @@ class TransactionPaceTest {
         pace.onCommitted(12 * MB, 1_000 * MS, 10 * MS);
 
         pace.onAborted();
-        assertThat(pace.inFlightBytes()).isEqualTo(MB);
+        assertThat(pace.inFlightBytes()).isEqualTo(MB / 16);
         pace.onAborted();
-        assertThat(pace.inFlightBytes()).isEqualTo(MB / 2);
+        assertThat(pace.inFlightBytes()).isEqualTo(MB / 128);
         for (int i = 0; i < 10; i++) {
             pace.onAborted();
         }
-        assertThat(pace.inFlightBytes()).isEqualTo(MB / 16);
+        assertThat(pace.inFlightBytes()).isEqualTo(MB / 256);
+    }
+
+    /** Batches of a record each, as {@code --mode batches} passes them on, over a round trip of 100 ms. */
+    @Test
+    void shouldCommitThoughOnePartitionHasTheSmallestBatchesOverALongLink() {
+        long bytesPerSecond = 5 * 75 * 10;
+        long timeoutNanos = 15_000 * MS;
+        int aborted = 0;
+        for (int transaction = 0; transaction < 10; transaction++) {
+            long bytes = pace.inFlightBytes();
+            long writtenNanos = TimeUnit.SECONDS.toNanos(bytes) / bytesPerSecond;
+            if (writtenNanos > timeoutNanos) {
+                pace.onAborted();
+                aborted++;
+            } else {
+                pace.onCommitted(bytes, writtenNanos, 100 * MS);
+            }
+        }
+
+        assertThat(aborted).isLessThanOrEqualTo(1);
+        assertThat(pace.inFlightBytes()).isEqualTo(2 * bytesPerSecond);
+    }
+
+    @Test
+    void shouldSoonHaveAllInFlightThatAFastLinkCarries() {
+        long roundTripNanos = 50 * MS;
+        for (int transaction = 0; transaction < 5; transaction++) {
+            long bytes = pace.inFlightBytes() * (500 * MS / roundTripNanos);
+            pace.onCommitted(bytes, 500 * MS + roundTripNanos, roundTripNanos);
+        }
+
+        assertThat(pace.inFlightBytes()).isGreaterThan(64 * MB);
     }
 }
