@@ -203,7 +203,7 @@ final class ClusterFaults extends Faults {
         SourceTopic topic = Chance.any(scene.topics(), random);
         TopicKind kind = topic.kind();
         if (!kind.isCopiedWhole() || kind.isTransactional()) {
-            return; // the same
+            return; // what would have to be on the target then is not known
         }
         log.fault(kind.shortName(), "is created again");
         topic.whileSilent(() -> {

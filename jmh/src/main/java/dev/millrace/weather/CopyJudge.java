@@ -70,7 +70,7 @@ final class CopyJudge {
                 : committed;
         TopicDigest copy = target.read(climate.copyOf(topic.name()), isJudged);
         // Nobody names what went with a topic, or again what had gone before its copy went.
-        long named = gone.wasCopyDeleted(topic.name()) || gone.wasCreatedAgain(topic.name())
+        long named = gone.wasEitherSideDeleted(topic.name())
                 ? committed.records()
                 : scene.fleet().named(topic.name());
         judgement.judge(

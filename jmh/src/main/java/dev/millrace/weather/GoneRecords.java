@@ -63,10 +63,6 @@ final class GoneRecords {
         source.createAgain(topic.kind(), topic.partitions());
     }
 
-    synchronized boolean wasCreatedAgain(String topic) {
-        return createdAgain.contains(topic);
-    }
-
     /** The copy of this topic of the source may be deleted from now on. */
     synchronized void deleteCopy(String topic) {
         withoutCopy.add(topic);
@@ -75,6 +71,11 @@ final class GoneRecords {
     /** Whether the copy of this topic of the source was ever deleted. */
     synchronized boolean wasCopyDeleted(String topic) {
         return withoutCopy.contains(topic);
+    }
+
+    /** Whether this topic of the source was deleted as a whole, or its copy was. */
+    synchronized boolean wasEitherSideDeleted(String topic) {
+        return createdAgain.contains(topic) || withoutCopy.contains(topic);
     }
 
     private Gone of(String topic) {

@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
-/** What happens to one process of the mirror at a time. */
+/** What happens to the processes of the mirror, one thing at a time. */
 final class MirrorFaults extends Faults {
     private final Scene scene;
     private final boolean doProcessesLast;

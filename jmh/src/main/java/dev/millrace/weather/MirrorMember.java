@@ -217,9 +217,10 @@ final class MirrorMember {
 
     /** Blocks until the process says that it is ready, or time runs out; judges it if it does not. */
     void judgeReadiness(Duration bound) {
-        boolean isReady = Await.holdsWithin(bound, this::isReady);
-        String answer = askReadiness().map(HttpResponse::body).orElse("nothing");
-        judgement.found(Rule.UNREADY, isReady ? 0 : 1, this + " says, asked whether it is ready: " + answer);
+        if (!Await.holdsWithin(bound, this::isReady)) {
+            String answer = askReadiness().map(HttpResponse::body).orElse("nothing");
+            judgement.found(Rule.UNREADY, 1, this + " says, asked whether it is ready: " + answer);
+        }
     }
 
     private boolean isReady() {

@@ -29,19 +29,17 @@ final class ReaderGroup {
 
     private final Side source;
     private final Side target;
-    private final List<String> topics;
-    private final String prefix;
+    private final Climate climate;
     private final Random random;
     private final Map<TopicPartition, Long> furthest = new HashMap<>();
     private final Map<TopicPartition, Long> seenOnTarget = new HashMap<>();
     private final Map<TopicPartition, String> setBack = new HashMap<>();
     private volatile boolean isStopped;
 
-    ReaderGroup(Side source, Side target, List<String> topics, String prefix, Random random) {
+    ReaderGroup(Side source, Side target, Climate climate, Random random) {
         this.source = source;
         this.target = target;
-        this.topics = topics;
-        this.prefix = prefix;
+        this.climate = climate;
         this.random = random;
     }
 
@@ -63,7 +61,7 @@ final class ReaderGroup {
     }
 
     private void moveOnce() throws ExecutionException, TimeoutException {
-        TopicPartition partition = Chance.any(source.partitions(topics), random);
+        TopicPartition partition = Chance.any(source.partitions(climate.topicNames()), random);
         long end =
                 source.ends(List.of(partition), IsolationLevel.READ_COMMITTED).getOrDefault(partition, 0L);
         long present = source.committed(NAME).getOrDefault(partition, 0L);
@@ -103,8 +101,8 @@ final class ReaderGroup {
         Map<TopicPartition, Long> atSource = source.committed(NAME);
         Map<TopicPartition, Long> atTarget = target.committed(NAME);
         String moved = "of " + topic + "; " + atSource + " became " + atTarget;
-        TopicDigest left =
-                target.read(prefix + topic, Side.isBefore(atTarget).negate().and(isJudged));
+        TopicDigest left = target.read(
+                climate.copyOf(topic), Side.isBefore(atTarget).negate().and(isJudged));
         long skipped = source.read(topic, Side.isBefore(furthest).negate().and(isJudged))
                 .compare(left)
                 .lost();
@@ -123,10 +121,11 @@ final class ReaderGroup {
      * @param gone says of which copies the offsets went, too
      */
     void judgeSetBack(Judgement judgement, GoneRecords gone) {
-        topics.stream()
+        climate.topicNames().stream()
                 .filter(gone::wasCopyDeleted)
-                .forEach(topic ->
-                        setBack.keySet().removeIf(partition -> partition.topic().equals(prefix + topic)));
+                .map(climate::copyOf)
+                .forEach(copy ->
+                        setBack.keySet().removeIf(partition -> partition.topic().equals(copy)));
         judgement.found(Rule.SET_BACK, setBack.size(), String.join("; ", setBack.values()));
     }
 }

@@ -107,14 +107,21 @@ final class Side implements AutoCloseable {
     /** Makes it an empty cluster with the same id; blocks until that is done. */
     void format() {
         cluster.format();
-        Await.until("the " + name + " has its rights again", PATIENCE, () -> {
-            try {
-                restrict(rights);
-                return true;
-            } catch (ExecutionException | TimeoutException e) {
-                return false;
-            }
-        });
+        Await.until("the " + name + " has its rights again", PATIENCE, () -> succeeds(() -> restrict(rights)));
+    }
+
+    private interface Call {
+        void make() throws ExecutionException, TimeoutException;
+    }
+
+    /** Makes a call that may fail while the cluster is broken; what was called for may be done all the same. */
+    private static boolean succeeds(Call call) {
+        try {
+            call.make();
+            return true;
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        }
     }
 
     /** Puts a link between each proxy and its broker. */
@@ -153,13 +160,8 @@ final class Side implements AutoCloseable {
 
     /** Returns whether the topic has so many partitions now; false if it could not be asked for. */
     boolean grow(String topic, int partitions) {
-        try {
-            get(admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(partitions)))
-                    .all());
-            return true;
-        } catch (ExecutionException | TimeoutException e) {
-            return false;
-        }
+        return succeeds(() -> get(admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(partitions)))
+                .all()));
     }
 
     /** Deletes a topic and creates it again with so many partitions; blocks until it is there. */
@@ -181,22 +183,14 @@ final class Side implements AutoCloseable {
 
     /** Deletes a topic, if it is there and the cluster answers. */
     void deleteTopic(String topic) {
-        try {
-            get(admin.deleteTopics(List.of(topic)).all());
-        } catch (ExecutionException | TimeoutException e) {
-            // It may be deleted all the same.
-        }
+        succeeds(() -> get(admin.deleteTopics(List.of(topic)).all()));
     }
 
     /** Changes a setting of a topic, if the cluster answers. */
     void set(String topic, String key, String value) {
         AlterConfigOp change = new AlterConfigOp(new ConfigEntry(key, value), AlterConfigOp.OpType.SET);
-        try {
-            get(admin.incrementalAlterConfigs(Map.of(resource(topic), List.of(change)))
-                    .all());
-        } catch (ExecutionException | TimeoutException e) {
-            // It may be changed all the same: what there is in the end counts.
-        }
+        succeeds(() -> get(admin.incrementalAlterConfigs(Map.of(resource(topic), List.of(change)))
+                .all()));
     }
 
     /** The settings that a topic has of its own. */
@@ -310,14 +304,10 @@ final class Side implements AutoCloseable {
     void deleteBefore(Map<TopicPartition, Long> offsets) {
         Map<TopicPartition, RecordsToDelete> wanted = new HashMap<>();
         offsets.forEach((partition, offset) -> wanted.put(partition, RecordsToDelete.beforeOffset(offset)));
-        Await.until("the records of " + offsets.keySet() + " are deleted", PATIENCE, () -> {
-            try {
-                get(admin.deleteRecords(wanted).all());
-                return true;
-            } catch (ExecutionException | TimeoutException e) {
-                return false;
-            }
-        });
+        Await.until(
+                "the records of " + offsets.keySet() + " are deleted",
+                PATIENCE,
+                () -> succeeds(() -> get(admin.deleteRecords(wanted).all())));
     }
 
     @Override

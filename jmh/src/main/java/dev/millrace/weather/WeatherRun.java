@@ -86,12 +86,7 @@ final class WeatherRun {
         List<SourceTopic> topics = new ArrayList<>();
         Scene scene = new Scene(
                 climate, source, target, topics, new CopiedProgress(source, target, climate), new GoneRecords(), fleet);
-        ReaderGroup group = new ReaderGroup(
-                source,
-                target,
-                climate.topicNames(),
-                climate.mirror().prefix(),
-                Climate.random(climate.seed(), READER_GROUP));
+        ReaderGroup group = new ReaderGroup(source, target, climate, Climate.random(climate.seed(), READER_GROUP));
         try {
             for (TopicKind kind : climate.topics()) {
                 source.create(kind.name(), kind.partitions(), kind.settings());

@@ -72,7 +72,7 @@ public class CommandProcess implements AutoCloseable {
 
     private void signal(String name) {
         try {
-            int exit = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+            int exit = new ProcessBuilder("kill", "-" + name, Long.toString(pid()))
                     .start()
                     .waitFor();
             if (exit != 0) {
