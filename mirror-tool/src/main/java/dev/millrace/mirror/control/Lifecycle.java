@@ -8,12 +8,14 @@ import java.util.concurrent.atomic.AtomicReference;
  * Whether a mirror runs, what stopped it, and which members have made their last commits.
  *
  * <p><b>Threads:</b> any.
- * <p><b>Ordering:</b> the first failure is written by a compare-and-set before the latch opens, and read after it.
+ * <p><b>Ordering:</b> the first failure is written by a compare-and-set before the latch opens, and read after it. What
+ * fails because of a step after {@link #end} sees that the mirror has ended.
  */
 public final class Lifecycle {
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final CountDownLatch uncommitted;
+    private volatile boolean hasEnded;
 
     /** @param members that will commit all they can once the mirror stops */
     public Lifecycle(int members) {
@@ -36,8 +38,15 @@ public final class Lifecycle {
 
     /** Stops the mirror because of a failure. Later failures are ignored, as they may be consequences. */
     public void fail(Throwable cause) {
-        failure.compareAndSet(null, cause);
+        if (!hasEnded) {
+            failure.compareAndSet(null, cause);
+        }
         stop();
+    }
+
+    /** Ignores failures from now on, because what threads may still use is about to be closed. */
+    public void end() {
+        hasEnded = true;
     }
 
     /** Runs one step of a member's shutdown. If it throws, the mirror fails, and the next steps still run. */

@@ -310,6 +310,7 @@ public final class Mirror {
                 }
             }
         } finally {
+            lifecycle.end();
             preparing.shutdownNow();
             watching.shutdownNow();
         }
