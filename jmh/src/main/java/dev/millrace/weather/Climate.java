@@ -2,6 +2,7 @@ package dev.millrace.weather;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
@@ -13,7 +14,7 @@ import java.util.stream.Stream;
  *
  * @param areTopicsCreatedAgain whether somebody deletes topics of the source and creates them again
  * @param areCopiesDeleted whether somebody deletes copies from the target
- * @param doProcessesLast whether no process of the mirror ends after the calm, so that one sees what it gathers
+ * @param treatment of the processes of the mirror
  * @param seconds for how long faults happen, in all
  */
 record Climate(
@@ -25,7 +26,7 @@ record Climate(
         List<TopicKind> topics,
         boolean areTopicsCreatedAgain,
         boolean areCopiesDeleted,
-        boolean doProcessesLast,
+        Treatment treatment,
         int seconds) {
     private static final double MEGA = 1e6;
     private static final int MAX_TOPICS = 3;
@@ -51,7 +52,7 @@ record Climate(
         boolean areCopiesDeleted = random.nextInt(4) == 0 && topics.stream().noneMatch(TopicKind::hasStranger);
         // A writer would create it as the brokers do by themselves.
         boolean areTopicsCreatedAgain = random.nextInt(4) == 0 && !source.isAutoCreating();
-        boolean doProcessesLast = random.nextInt(3) == 0;
+        Treatment treatment = Chance.any(List.of(Treatment.values()), random);
         int seconds = 20 + random.nextInt(41);
         return new Climate(
                 seed,
@@ -62,7 +63,7 @@ record Climate(
                 topics,
                 areTopicsCreatedAgain,
                 areCopiesDeleted,
-                doProcessesLast,
+                treatment,
                 seconds);
     }
 
@@ -113,6 +114,6 @@ record Climate(
                 + topics.stream().map(TopicKind::toString).collect(Collectors.joining(" + "))
                 + (areTopicsCreatedAgain ? "; topics are created again" : "")
                 + (areCopiesDeleted ? "; copies are deleted" : "")
-                + (doProcessesLast ? "; processes last" : "") + "; " + seconds + " s of weather";
+                + "; " + treatment.toString().toLowerCase(Locale.ROOT) + " treatment; " + seconds + " s of weather";
     }
 }

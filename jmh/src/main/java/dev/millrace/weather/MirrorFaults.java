@@ -3,6 +3,7 @@ package dev.millrace.weather;
 import dev.millrace.faults.FaultLog;
 import dev.millrace.faults.Faults;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -12,38 +13,41 @@ import java.util.concurrent.TimeoutException;
 /** What happens to the processes of the mirror, one thing at a time. */
 final class MirrorFaults extends Faults {
     private final Scene scene;
-    private final boolean doProcessesLast;
+    private final boolean isAfterTheCalm;
     private final ClusterFaults clusters;
 
     /**
-     * @param doProcessesLast whether none of them may end
      * @param clusters may be the reason why a process that is stopped cannot finish
      */
     MirrorFaults(
             Scene scene,
-            boolean doProcessesLast,
+            boolean isAfterTheCalm,
             ClusterFaults clusters,
             Random random,
             FaultLog log,
             CountDownLatch end) {
         super(random, log, end);
         this.scene = scene;
-        this.doProcessesLast = doProcessesLast;
+        this.isAfterTheCalm = isAfterTheCalm;
         this.clusters = clusters;
     }
 
     @Override
     protected List<Runnable> kinds() {
-        return doProcessesLast
-                ? List.of(this::freeze, this::pauseTopics, this::throttle)
-                : List.of(
-                        this::kill,
-                        this::freeze,
-                        this::stop,
-                        this::roll,
-                        this::setBack,
-                        this::pauseTopics,
-                        this::throttle);
+        List<Runnable> kinds = new ArrayList<>(List.of(this::pauseTopics, this::throttle));
+        Treatment treatment = scene.climate().treatment();
+        boolean isRough = treatment != Treatment.CLEAN;
+        boolean mayEnd = treatment != Treatment.LASTING || !isAfterTheCalm;
+        if (isRough) {
+            kinds.add(this::freeze);
+        }
+        if (mayEnd) {
+            kinds.addAll(List.of(this::stop, this::roll));
+        }
+        if (isRough && mayEnd) {
+            kinds.addAll(List.of(this::kill, this::setBack));
+        }
+        return kinds;
     }
 
     @Override

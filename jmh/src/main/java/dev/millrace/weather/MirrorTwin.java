@@ -28,22 +28,22 @@ import org.objectweb.asm.Opcodes;
 enum MirrorTwin {
     WHAT_IS_SENT_IS_COMMITTED(
             Rule.LOST,
-            batches("at-least-once"),
+            auto("at-least-once"),
             otherCall("copy.PartitionCopy", "ackedOrNull", "positionOrNull", "endOrNull")),
-    TARGET_IS_NOT_ASKED_WHAT_IT_HAS(Rule.DOUBLED, batches("exact"), call("resume.ExactResume", "find", "isPresent", 0)),
+    TARGET_IS_NOT_ASKED_WHAT_IT_HAS(Rule.DOUBLED, auto("exact"), call("resume.ExactResume", "find", "isPresent", 0)),
     LATEST_WAITING_BATCH_FIRST(
             Rule.REORDERED,
-            batches("at-least-once"),
+            auto("at-least-once"),
             otherCall("copy.WaitingBatches", "doPossible", "element", "getLast"),
             otherCall("copy.WaitingBatches", "doPossible", "remove", "removeLast"),
             field("pass.AckedBatches", "add", "lastNextOffset")),
     HEADERS_ARE_LEFT_OUT(Rule.CHANGED, Wanted.copies("consumer", null), call("pass.CopiedRecord", "of", "headers", 0)),
-    ABORTED_RECORDS_ARE_COPIED(Rule.ABORTED_READ, batches("exact"), call("copy.PartitionCopy", "copy", "isAborted", 0)),
+    ABORTED_RECORDS_ARE_COPIED(Rule.ABORTED_READ, auto("exact"), call("copy.PartitionCopy", "copy", "isAborted", 0)),
     OPENED_BATCHES_ARE_NOT_COMPRESSED(
             Rule.RECODED,
             Wanted.copies("records", "exact"),
             call("copy.PartitionCopy", "append", "codecIdOfOpened", 0)),
-    GAPS_ARE_NOT_LOGGED(Rule.UNNAMED, batches("exact"), withoutCall("progress.SourceGaps", "onMove", "warn")),
+    GAPS_ARE_NOT_LOGGED(Rule.UNNAMED, auto("exact"), withoutCall("progress.SourceGaps", "onMove", "warn")),
     GROUPS_ARE_SET_FAR_AHEAD(Rule.SKIPPED, groups(), call("groups.GroupTranslation", "translate", "max", 1_000_000)),
     GROUPS_BEGIN_AT_THE_START(Rule.SEEN_AGAIN, groups(), call("groups.GroupTranslation", "translate", "isBefore", 1)),
     GROUPS_FOLLOW_BACKWARDS(
@@ -53,23 +53,23 @@ enum MirrorTwin {
             call("progress.GroupOffsets", "commitKeepingLater", "isEmpty", 1)),
     SETTINGS_ARE_COPIED_ONCE(
             Rule.OTHER_SETTINGS,
-            new Wanted("batches", "exact", false, true),
+            new Wanted("auto", "exact", false, true),
             call("topics.SettingsSync", "run", "isEmpty", 1)),
-    RESUMED_TOPICS_STAY_PAUSED(Rule.STUCK, batches("exact"), withoutCall("control.TopicControls", "resume", "change")),
-    NEVER_READY(Rule.UNREADY, batches("exact"), call("run.Monitor", "condition", "isRunning", 0)),
-    FILES_STAY_OPEN(Rule.LEAKED, batches("exact"), before("run.Monitor", "look", code -> {
+    RESUMED_TOPICS_STAY_PAUSED(Rule.STUCK, auto("exact"), withoutCall("control.TopicControls", "resume", "change")),
+    NEVER_READY(Rule.UNREADY, auto("exact"), call("run.Monitor", "condition", "isRunning", 0)),
+    FILES_STAY_OPEN(Rule.LEAKED, auto("exact"), before("run.Monitor", "look", code -> {
         code.visitMethodInsn(
                 Opcodes.INVOKESTATIC, "java/nio/channels/Selector", "open", "()Ljava/nio/channels/Selector;", false);
         code.visitInsn(Opcodes.POP);
     })),
-    TOKEN_IS_PRINTED(Rule.TOLD_SECRET, batches("exact"), before("cli.RunCommand", "call", code -> {
+    TOKEN_IS_PRINTED(Rule.TOLD_SECRET, auto("exact"), before("cli.RunCommand", "call", code -> {
         code.visitFieldInsn(Opcodes.GETSTATIC, "java/lang/System", "out", "Ljava/io/PrintStream;");
         code.visitLdcInsn("MIRROR_HTTP_TOKEN");
         code.visitMethodInsn(
                 Opcodes.INVOKESTATIC, "java/lang/System", "getenv", "(Ljava/lang/String;)Ljava/lang/String;", false);
         code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, "java/io/PrintStream", "println", "(Ljava/lang/String;)V", false);
     })),
-    EXIT_CODE_IS_THAT_OF_THE_SIGNAL(Rule.EXIT, batches("exact"), withoutCall("cli.Shutdown", "runOnSignal", "halt"));
+    EXIT_CODE_IS_THAT_OF_THE_SIGNAL(Rule.EXIT, auto("exact"), withoutCall("cli.Shutdown", "runOnSignal", "halt"));
 
     private static final String MIRROR = "dev.millrace.mirror.";
 
@@ -83,12 +83,12 @@ enum MirrorTwin {
         this.weakenings = List.of(weakenings);
     }
 
-    private static Wanted batches(String resume) {
-        return Wanted.copies("batches", resume);
+    private static Wanted auto(String resume) {
+        return Wanted.copies("auto", resume);
     }
 
     private static Wanted groups() {
-        return new Wanted("batches", "exact", true, false);
+        return new Wanted("auto", "exact", true, false);
     }
 
     /** The rule that it breaks; it may break others, too. */

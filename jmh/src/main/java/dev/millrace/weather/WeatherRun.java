@@ -151,12 +151,7 @@ final class WeatherRun {
         ClusterFaults clusters =
                 new ClusterFaults(scene, Climate.random(climate.seed(), part + CLUSTER_FAULTS), log, end);
         MirrorFaults mirrors = new MirrorFaults(
-                scene,
-                part == SECOND_HALF && climate.doProcessesLast(),
-                clusters,
-                Climate.random(climate.seed(), part + MIRROR_FAULTS),
-                log,
-                end);
+                scene, part == SECOND_HALF, clusters, Climate.random(climate.seed(), part + MIRROR_FAULTS), log, end);
         List<String> failures = Faults.runAll(List.of(clusters, mirrors), end, time);
         if (!failures.isEmpty()) {
             throw new IllegalStateException(String.join("; ", failures));
