@@ -15,6 +15,7 @@ import java.util.stream.Stream;
  * @param areTopicsCreatedAgain whether somebody deletes topics of the source and creates them again
  * @param areCopiesDeleted whether somebody deletes copies from the target
  * @param treatment of the processes of the mirror
+ * @param isFromTheEnd whether the mirror leaves out what was there before it, which is nothing: it starts with empty topics
  * @param seconds for how long faults happen, in all
  */
 record Climate(
@@ -27,7 +28,8 @@ record Climate(
         boolean areTopicsCreatedAgain,
         boolean areCopiesDeleted,
         Treatment treatment,
-        int seconds) {
+        int seconds,
+        boolean isFromTheEnd) {
     private static final double MEGA = 1e6;
     private static final int MAX_TOPICS = 3;
     private static final double MAX_LINK_SECONDS = 15;
@@ -54,6 +56,7 @@ record Climate(
         boolean areTopicsCreatedAgain = random.nextInt(4) == 0 && !source.isAutoCreating();
         Treatment treatment = Chance.any(List.of(Treatment.values()), random);
         int seconds = 20 + random.nextInt(41);
+        boolean isFromTheEnd = random.nextInt(4) == 0;
         return new Climate(
                 seed,
                 link,
@@ -64,7 +67,8 @@ record Climate(
                 areTopicsCreatedAgain,
                 areCopiesDeleted,
                 treatment,
-                seconds);
+                seconds,
+                isFromTheEnd);
     }
 
     /** A source of chance of its own for this part of a run; {@link Random} alone begins alike with seeds that are near. */
@@ -114,6 +118,7 @@ record Climate(
                 + topics.stream().map(TopicKind::toString).collect(Collectors.joining(" + "))
                 + (areTopicsCreatedAgain ? "; topics are created again" : "")
                 + (areCopiesDeleted ? "; copies are deleted" : "")
-                + "; " + treatment.toString().toLowerCase(Locale.ROOT) + " treatment; " + seconds + " s of weather";
+                + "; " + treatment.toString().toLowerCase(Locale.ROOT) + " treatment"
+                + (isFromTheEnd ? "; from the end" : "") + "; " + seconds + " s of weather";
     }
 }

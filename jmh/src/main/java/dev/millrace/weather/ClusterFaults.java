@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -59,6 +60,7 @@ final class ClusterFaults extends Faults {
                 this::cutReplication,
                 this::grow,
                 this::delete,
+                this::deleteFromCopy,
                 this::changeSetting));
         if (scene.climate().areCopiesDeleted()) {
             kinds.add(this::deleteCopy);
@@ -172,7 +174,7 @@ final class ClusterFaults extends Faults {
         }
     }
 
-    /** The first records of some partitions, copied or not. */
+    /** The first records of some partitions. The mirror waits meanwhile, so it has not copied some of them. */
     private void delete() {
         TopicKind topic = Chance.any(scene.topics(), random).kind();
         if (!topic.isCopiedWhole()) {
@@ -180,6 +182,8 @@ final class ClusterFaults extends Faults {
         }
         double share = Math.sqrt(random.nextDouble()); // rather much, so that some of it is not copied yet
         log.fault(topic.shortName(), "records are deleted");
+        scene.fleet().pause();
+        hold(between(500, 4_000));
         try {
             Map<TopicPartition, Long> ends = new HashMap<>(scene.copied().endsOfBegun(topic.name()));
             ends.replaceAll((partition, end) -> (long) (end * share));
@@ -189,6 +193,28 @@ final class ClusterFaults extends Faults {
             hold(UNTIL_NOTED);
         } catch (ExecutionException | TimeoutException e) {
             log.tell("%s: could not be read, so nothing is deleted", topic.shortName());
+        } finally {
+            scene.fleet().resume();
+        }
+    }
+
+    /** As the retention of the target does: records that were copied long ago. */
+    private void deleteFromCopy() {
+        TopicKind topic = Chance.any(scene.topics(), random).kind();
+        if (!topic.isCopiedWhole()) {
+            return;
+        }
+        double share = random.nextDouble() / 2;
+        log.fault(topic.shortName(), "records of the copy are deleted");
+        String copy = scene.climate().copyOf(topic.name());
+        try {
+            Map<TopicPartition, Long> ends = new HashMap<>(
+                    scene.target().ends(scene.target().partitions(List.of(copy)), IsolationLevel.READ_COMMITTED));
+            ends.replaceAll((partition, end) -> (long) (end * share));
+            scene.gone().deleteFromCopy(scene.target(), topic.name(), copy, ends);
+            hold(UNTIL_NOTED);
+        } catch (ExecutionException | TimeoutException e) {
+            log.tell("%s: its copy could not be read, so nothing is deleted", topic.shortName());
         }
     }
 

@@ -48,6 +48,15 @@ final class CopiedProgress {
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
+    /** Whether it is known where the mirror begins in each partition; that is kept on the source until it has copied. */
+    boolean isPlaced() {
+        try {
+            return source.committed(MirrorFleet.GROUP).keySet().containsAll(source.partitions(climate.topicNames()));
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        }
+    }
+
     /** Which partitions are behind these ends, and how far. */
     Map<TopicPartition, String> behind(Map<TopicPartition, Long> ends) {
         Map<TopicPartition, String> behind = new TreeMap<>(Comparator.comparing(TopicPartition::toString));

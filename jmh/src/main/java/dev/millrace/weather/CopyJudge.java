@@ -37,7 +37,7 @@ final class CopyJudge {
             judgeRecords(topic, isJudged, promise);
             judgeDeadLetters(topic);
             judgeCodecs(topic);
-            if (climate.mirror().hasGroups()) {
+            if (climate.mirror().hasGroups() && gone.fromCopy(topic.name()).records() == 0) {
                 group.judge(
                         topic.name(),
                         isJudged,
@@ -68,7 +68,7 @@ final class CopyJudge {
         TopicDigest withAborted = topic.isTransactional()
                 ? gone.all(topic.name()).plus(source.read(topic.name(), IsolationLevel.READ_UNCOMMITTED, isJudged))
                 : committed;
-        TopicDigest copy = target.read(climate.copyOf(topic.name()), isJudged);
+        TopicDigest copy = scene.copy(topic, isJudged);
         // Nobody names what went with a topic, or again what had gone before its copy went.
         long named = gone.wasEitherSideDeleted(topic.name())
                 ? committed.records()

@@ -13,12 +13,13 @@ import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * What was deleted from the topics of the source, and which copies were.
+ * What was deleted from the topics of the source and from their copies, and which copies were deleted.
  *
  * <p><b>Threads:</b> any.
  */
 final class GoneRecords {
     private final Map<String, Gone> byTopic = new HashMap<>();
+    private final Map<String, TopicDigest> fromCopies = new HashMap<>();
     private final Set<String> createdAgain = new HashSet<>();
     private final Set<String> withoutCopy = new HashSet<>();
 
@@ -66,6 +67,25 @@ final class GoneRecords {
     /** The copy of this topic of the source may be deleted from now on. */
     synchronized void deleteCopy(String topic) {
         withoutCopy.add(topic);
+        fromCopies.remove(topic); // it has to be copied again
+    }
+
+    /**
+     * Deletes all records before these offsets from the copy of this topic of the source; blocks until they are gone.
+     *
+     * @throws ExecutionException if they cannot be read first; nothing is deleted then
+     * @throws TimeoutException the same
+     */
+    synchronized void deleteFromCopy(Side target, String topic, String copy, Map<TopicPartition, Long> offsets)
+            throws ExecutionException, TimeoutException {
+        TopicDigest deleted = target.read(copy, Side.isBefore(offsets));
+        target.deleteBefore(offsets);
+        fromCopies.merge(topic, deleted, TopicDigest::plus);
+    }
+
+    /** What was deleted from the copy of this topic of the source. */
+    synchronized TopicDigest fromCopy(String topic) {
+        return fromCopies.getOrDefault(topic, TopicDigest.EMPTY);
     }
 
     /** Whether the copy of this topic of the source was ever deleted. */

@@ -75,6 +75,9 @@ final class MirrorFleet implements AutoCloseable {
             command.add("--source-setting=session.timeout.ms=" + SESSION.toMillis());
             command.add("--source-setting=heartbeat.interval.ms=" + Side.HEARTBEAT_MS);
         }
+        if (climate.isFromTheEnd()) {
+            command.add("--source-setting=auto.offset.reset=latest");
+        }
         if (kind.hasGroups()) {
             command.add("--groups=" + ReaderGroup.NAME);
             command.add("--groups-interval=3s");
@@ -134,13 +137,26 @@ final class MirrorFleet implements AutoCloseable {
         return members;
     }
 
-    void start() {
-        members.forEach(MirrorMember::start);
+    /** Starts all processes, the others once the first has done this. */
+    void start(Runnable untilFirstIsReady) {
+        members.get(0).start();
+        untilFirstIsReady.run();
+        members.stream().skip(1).forEach(MirrorMember::start);
     }
 
     /** Call it often while processes run. */
     void check() {
         members.forEach(MirrorMember::check);
+    }
+
+    /** Has all processes copy nothing; one that does not answer may go on. */
+    void pause() {
+        members.forEach(member -> member.post("pause", ""));
+    }
+
+    /** Has all processes go on after a pause. */
+    void resume() {
+        members.forEach(member -> member.post("resume", ""));
     }
 
     /** Stops all processes, one after the other. */

@@ -53,14 +53,15 @@ final class ProgressJudge {
             if (scene.gone().wasEitherSideDeleted(topic.name())) {
                 Predicate<ConsumerRecord<byte[], byte[]>> isJudged = scene.judged(topic);
                 TopicDigest present = scene.source().read(topic.name(), isJudged);
-                Await.holdsWithin(climate.bound(), () -> isComplete(present, climate.copyOf(topic.name()), isJudged));
+                Await.holdsWithin(climate.bound(), () -> isComplete(present, topic, isJudged));
             }
         }
     }
 
-    private boolean isComplete(TopicDigest present, String copy, Predicate<ConsumerRecord<byte[], byte[]>> isJudged) {
+    private boolean isComplete(
+            TopicDigest present, TopicKind topic, Predicate<ConsumerRecord<byte[], byte[]>> isJudged) {
         try {
-            return present.compare(scene.target().read(copy, isJudged)).lost() == 0;
+            return present.compare(scene.copy(topic, isJudged)).lost() == 0;
         } catch (ExecutionException | TimeoutException e) {
             return false;
         }

@@ -1,5 +1,6 @@
 package dev.millrace.weather;
 
+import dev.millrace.testkit.oracle.TopicDigest;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -9,7 +10,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 /**
  * What there is to break and to judge in one run.
  *
- * @param gone gets what is deleted
+ * @param gone knows what was deleted
  */
 record Scene(
         Climate climate,
@@ -19,6 +20,12 @@ record Scene(
         CopiedProgress copied,
         GoneRecords gone,
         MirrorFleet fleet) {
+
+    /** What the target has of this topic, and what was deleted there. */
+    TopicDigest copy(TopicKind topic, Predicate<ConsumerRecord<byte[], byte[]>> isJudged)
+            throws ExecutionException, TimeoutException {
+        return gone.fromCopy(topic.name()).plus(target.read(climate.copyOf(topic.name()), isJudged));
+    }
 
     /** Which records of this topic count, and copies of them. */
     Predicate<ConsumerRecord<byte[], byte[]>> judged(TopicKind topic) throws ExecutionException, TimeoutException {

@@ -2,6 +2,7 @@ package dev.millrace.weather;
 
 import dev.millrace.faults.FaultLog;
 import dev.millrace.faults.Faults;
+import dev.millrace.testkit.Await;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +21,8 @@ final class WeatherRun {
     private static final Duration CHECK = Duration.ofMillis(200);
     /** About how long the calm lasts: who writes shall not have finished before. */
     private static final Duration CALM = Duration.ofSeconds(10);
+
+    private static final Duration START = Duration.ofMinutes(2);
 
     /** What waits for a cluster that is away must not keep others from a thread. */
     private static final Executor RUNNER = task -> {
@@ -95,8 +98,13 @@ final class WeatherRun {
                 }
                 topics.add(new SourceTopic(source, kind, Climate.random(climate.seed(), FIRST_TOPIC + topics.size())));
             }
-            topics.forEach(SourceTopic::writeBacklog);
-            fleet.start();
+            if (climate.isFromTheEnd()) {
+                fleet.start(() -> Await.until("the mirror knows where to begin", START, scene.copied()::isPlaced));
+                topics.forEach(SourceTopic::writeBacklog);
+            } else {
+                topics.forEach(SourceTopic::writeBacklog);
+                fleet.start(() -> {});
+            }
             breakThings(scene, group);
         } finally {
             topics.forEach(SourceTopic::close);
@@ -158,6 +166,7 @@ final class WeatherRun {
         }
         scene.source().awaitAllInSync();
         scene.target().awaitAllInSync();
+        scene.fleet().resume(); // a process that was frozen has perhaps not been told
     }
 
     private static void watch(MirrorFleet fleet, CountDownLatch end) {
