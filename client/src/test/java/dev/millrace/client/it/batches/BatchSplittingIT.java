@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.support.ProducerKind;
-import dev.millrace.client.support.TopicContents;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.cluster.TopicContents;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.client.MillraceProducer;
 import dev.millrace.client.support.ProducerKind;
-import dev.millrace.client.support.TopicContents;
 import dev.millrace.kafka.clients.KafkaClient;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.cluster.TopicContents;
 import dev.millrace.testkit.process.JavaProgram;
 import dev.millrace.testkit.process.JavaRuntime;
 import java.io.File;

@@ -2,8 +2,8 @@ package dev.millrace.client.it.frameworks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.client.support.TopicContents;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.cluster.TopicContents;
 import dev.millrace.testkit.process.ChildFolder;
 import dev.millrace.testkit.process.JavaProgram;
 import dev.millrace.testkit.process.JavaRuntime;

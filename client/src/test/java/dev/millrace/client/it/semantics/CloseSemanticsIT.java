@@ -7,7 +7,7 @@ import dev.millrace.client.support.BlockedCall;
 import dev.millrace.client.support.JudgedSends;
 import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.SingleBrokerFixture;
-import dev.millrace.client.support.TopicContents;
+import dev.millrace.testkit.cluster.TopicContents;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

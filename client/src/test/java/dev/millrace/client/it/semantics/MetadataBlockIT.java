@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.SingleBrokerFixture;
-import dev.millrace.client.support.TopicContents;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.Listener;
+import dev.millrace.testkit.cluster.TopicContents;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;

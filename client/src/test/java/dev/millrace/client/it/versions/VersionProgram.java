@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.MillraceProducer;
 import dev.millrace.client.support.KafkaClients;
-import dev.millrace.client.support.TopicContents;
 import dev.millrace.testkit.Await;
+import dev.millrace.testkit.cluster.TopicContents;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -1,7 +1,6 @@
-package dev.millrace.client.support;
+package dev.millrace.testkit.cluster;
 
 import dev.millrace.testkit.Await;
-import dev.millrace.testkit.cluster.KafkaCluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -36,7 +35,7 @@ public final class TopicContents {
         } catch (IllegalStateException e) {
             throw new AssertionError(openTransactions(cluster, topic), e);
         }
-        return read(ProducerKind.with(cluster.clientConfig(), "isolation.level", "read_committed"), topic);
+        return read(with(cluster.clientConfig(), IsolationLevel.READ_COMMITTED), topic);
     }
 
     /** The transactions open in the topic, and those that the coordinators know, which may differ. */
@@ -61,13 +60,19 @@ public final class TopicContents {
 
     /** The same for a client with this configuration. */
     public static long end(Map<String, Object> client, String topic, IsolationLevel isolation) {
-        Map<String, Object> configs = ProducerKind.with(client, "isolation.level", isolation.toString());
+        Map<String, Object> configs = with(client, isolation);
         try (KafkaConsumer<byte[], byte[]> consumer =
                 new KafkaConsumer<>(configs, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
             return consumer.endOffsets(partitions(consumer, topic)).values().stream()
                     .mapToLong(Long::longValue)
                     .sum();
         }
+    }
+
+    private static Map<String, Object> with(Map<String, Object> client, IsolationLevel isolation) {
+        Map<String, Object> configs = new HashMap<>(client);
+        configs.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, isolation.toString());
+        return configs;
     }
 
     private static List<TopicPartition> partitions(KafkaConsumer<byte[], byte[]> consumer, String topic) {
