@@ -21,7 +21,17 @@ import org.junit.jupiter.api.io.TempDir;
 class PageLinksTest {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final Set<String> FOLDERS = Set.of(
-            ".", "docs", "mirror-tool", "demo", "jmh", "profiles", "kafka-internals", "client", "testkit", "bom");
+            ".",
+            "docs",
+            "mirror-tool",
+            "demo",
+            "jmh",
+            "profiles",
+            "kafka-internals",
+            "client",
+            "spring-boot/sample",
+            "testkit",
+            "bom");
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s#]*)(?:#([^)\\s]*))?\\)");
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.+)$");
     private static final Pattern CODE_BLOCK = Pattern.compile("(?ms)^```.*?^```");

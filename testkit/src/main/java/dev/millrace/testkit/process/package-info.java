@@ -1,7 +1,7 @@
 /**
  * Child JVMs that never outlive this JVM: {@link dev.millrace.testkit.process.ChildJvm} for the test kit's own, {@link
  * dev.millrace.testkit.process.JavaProgram} for a program under test. {@link dev.millrace.testkit.process.CommandProcess}
- * is any command.
+ * is any command, {@link dev.millrace.testkit.process.ChildMaven} is Maven.
  *
  * <p><b>In:</b> the JDK and {@code /bin/sh}; no class of Kafka.
  *

@@ -9,6 +9,7 @@ import dev.millrace.kafka.clients.KafkaClient;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.TopicContents;
+import dev.millrace.testkit.process.ChildMaven;
 import dev.millrace.testkit.process.JavaProgram;
 import dev.millrace.testkit.process.JavaRuntime;
 import java.io.File;

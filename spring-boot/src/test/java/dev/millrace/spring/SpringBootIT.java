@@ -1,10 +1,11 @@
-package dev.millrace.client.it.frameworks;
+package dev.millrace.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.TopicContents;
 import dev.millrace.testkit.process.ChildFolder;
+import dev.millrace.testkit.process.ChildMaven;
 import dev.millrace.testkit.process.JavaProgram;
 import dev.millrace.testkit.process.JavaRuntime;
 import java.io.IOException;
@@ -12,6 +13,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -20,7 +23,6 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,12 +34,14 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Tag("thorough")
 class SpringBootIT {
-    private static final Path SAMPLE = Path.of("samples", "spring-boot").toAbsolutePath();
+    private static final Path SAMPLE = Path.of("sample").toAbsolutePath();
     private static final Pattern MILLRACE_VERSION =
-            Pattern.compile("<artifactId>millrace-client</artifactId>\\s*<version>(.+?)</version>");
+            Pattern.compile("<artifactId>millrace-spring-boot</artifactId>\\s*<version>(.+?)</version>");
     private static final Pattern SENT = Pattern.compile(" (\\d+) records sent, ");
     private static final Pattern SENT_AGAIN = Pattern.compile(", (\\d+) of them again");
     private static final Pattern KAFKA_CLIENTS = Pattern.compile("kafka-clients-([^/]+)\\.jar");
+    private static final String MILLRACE_PRODUCER = "dev.millrace.client.MillraceProducer";
+    private static final String STOCK_SENDER = "org.apache.kafka.clients.producer.internals.Sender";
     private static final String JAR_LAUNCHER = "org.springframework.boot.loader.launch.JarLauncher";
     private static final int ORDERS = 200;
     private static final int FAIL_AT_FIRST = ORDERS / 10;
@@ -46,9 +50,10 @@ class SpringBootIT {
     private static final KafkaCluster cluster = KafkaCluster.builder().start();
 
     /** Not a {@code @TempDir}, which warns of each link to the user's local repository that it deletes. */
-    private final ChildFolder temporary = ChildFolder.create("millrace-sample-");
+    @AutoClose
+    private static final ChildFolder temporary = ChildFolder.create("millrace-sample-");
 
-    private final Path folder = temporary.path();
+    private static final Map<SpringBoot, Path> jars = new HashMap<>();
 
     /**
      * A version to run the sample with.
@@ -73,34 +78,18 @@ class SpringBootIT {
                                 "<version>4.1.2</version>",
                                 "<version>3.5.16</version>",
                                 "<groupId>org.springframework.boot</groupId>(\\s*)<artifactId>spring-boot-starter-kafka<",
-                                "<groupId>org.springframework.kafka</groupId>$1<artifactId>spring-kafka<",
-                                "org.springframework.boot.kafka.autoconfigure",
-                                "org.springframework.boot.autoconfigure.kafka")));
-    }
-
-    @AfterEach
-    void removeFiles() {
-        temporary.close();
+                                "<groupId>org.springframework.kafka</groupId>$1<artifactId>spring-kafka<")));
     }
 
     @ParameterizedTest
     @MethodSource("versions")
     void shouldInvoiceEveryOrderOnceInOrderWhenSomeAreRolledBackAtFirst(SpringBoot boot) throws Exception {
         // given
-        Path project = copySample(boot);
-        Path repository = Files.createDirectory(folder.resolve("repository"));
-        ChildMaven.withPackagedClient(repository, millraceVersion(project)).run(project, "package");
         String invoices = "invoices-" + boot;
-        Path classes = folder.resolve("classes");
+        Path classes = temporary.path().resolve("classes-" + boot);
 
         // when
-        String output = run(
-                project.resolve("target/invoices.jar"),
-                List.of("-Xmx256m", "-XX:TieredStopAtLevel=1", "-Xlog:class+load:file=" + classes),
-                "--spring.kafka.bootstrap-servers=" + cluster.bootstrapServers(),
-                "--sample.orders.topic=orders-" + boot,
-                "--sample.invoices.topic=" + invoices,
-                "--sample.orders.count=" + ORDERS);
+        String output = run(boot, classes, "orders-" + boot, invoices, "--sample.orders.count=" + ORDERS);
 
         // then what is committed is complete, what was rolled back is written, and the meters counted both
         List<String> expected = IntStream.range(0, ORDERS)
@@ -117,8 +106,7 @@ class SpringBootIT {
 
         // and Millrace has sent it all
         List<String> loaded = Files.readAllLines(classes);
-        assertThat(loaded).anyMatch(loads("dev.millrace.client.MillraceProducer"));
-        assertThat(loaded).noneMatch(loads("org.apache.kafka.clients.producer.internals.Sender"));
+        assertThat(loaded).anyMatch(loads(MILLRACE_PRODUCER)).noneMatch(loads(STOCK_SENDER));
         String producer = loaded.stream()
                 .filter(loads("org.apache.kafka.clients.producer.Producer"))
                 .findFirst()
@@ -126,8 +114,66 @@ class SpringBootIT {
         assertThat(find(KAFKA_CLIENTS, producer)).isEqualTo(boot.kafkaClients());
     }
 
-    private Path copySample(SpringBoot boot) throws IOException {
-        Path copy = Files.createDirectory(folder.resolve("sample"));
+    @ParameterizedTest
+    @MethodSource("versions")
+    void shouldMakeStockProducersWhenTurnedOff(SpringBoot boot) throws Exception {
+        // given
+        Path classes = temporary.path().resolve("classes-off-" + boot);
+
+        // when it makes a producer, though it has no orders
+        run(
+                boot,
+                classes,
+                "no-orders-" + boot,
+                "no-invoices-" + boot,
+                "--sample.orders.count=0",
+                "--millrace.enabled=false");
+
+        // then
+        assertThat(Files.readAllLines(classes))
+                .noneMatch(loads(MILLRACE_PRODUCER))
+                .anyMatch(loads(STOCK_SENDER));
+    }
+
+    /** Runs the sample to its end, and returns its output. */
+    private static String run(
+            SpringBoot boot, Path loadedClasses, String ordersTopic, String invoicesTopic, String... options)
+            throws Exception {
+        Path jar = jar(boot);
+        JavaRuntime runtime = new JavaRuntime(JavaRuntime.ofThisJvm().home(), jar.toString());
+        List<String> arguments = new ArrayList<>(List.of(options));
+        arguments.add("--spring.kafka.bootstrap-servers=" + cluster.bootstrapServers());
+        arguments.add("--sample.orders.topic=" + ordersTopic);
+        arguments.add("--sample.invoices.topic=" + invoicesTopic);
+        try (JavaProgram program = JavaProgram.start(
+                runtime,
+                List.of("-Xmx256m", "-XX:TieredStopAtLevel=1", "-Xlog:class+load:file=" + loadedClasses),
+                JAR_LAUNCHER,
+                arguments.toArray(String[]::new))) {
+            int exitCode = program.awaitEnd(Duration.ofMinutes(2));
+            assertThat(exitCode).as(program.output()).isZero();
+            return program.output();
+        }
+    }
+
+    /** The sample with this version, which is built once. */
+    private static Path jar(SpringBoot boot) throws Exception {
+        Path jar = jars.get(boot);
+        if (jar == null) {
+            Path project = copySample(boot);
+            Path repository = Files.createDirectory(temporary.path().resolve("repository-" + boot));
+            Map<String, Path> modules =
+                    Map.of("millrace-client", Path.of("..", "client"), "millrace-spring-boot", Path.of(""));
+            ChildMaven.withPackaged(repository, millraceVersion(project), modules)
+                    .run(project, "package");
+            jar = project.resolve("target/invoices.jar");
+            jars.put(boot, jar);
+        }
+        return jar;
+    }
+
+    private static Path copySample(SpringBoot boot) throws IOException {
+        Path copy = Files.createDirectory(temporary.path().resolve("sample-" + boot));
         StringBuilder all = new StringBuilder();
         for (String part : List.of("pom.xml", "src")) {
             try (Stream<Path> files = Files.walk(SAMPLE.resolve(part))) {
@@ -157,16 +203,6 @@ class SpringBootIT {
         Matcher matcher = pattern.matcher(text);
         assertThat(matcher.find()).as(pattern + " in " + text).isTrue();
         return matcher.group(1);
-    }
-
-    /** Runs it to its end, and returns its output. */
-    private static String run(Path jar, List<String> options, String... arguments) {
-        JavaRuntime runtime = new JavaRuntime(JavaRuntime.ofThisJvm().home(), jar.toString());
-        try (JavaProgram program = JavaProgram.start(runtime, options, JAR_LAUNCHER, arguments)) {
-            int exitCode = program.awaitEnd(Duration.ofMinutes(2));
-            assertThat(exitCode).as(program.output()).isZero();
-            return program.output();
-        }
     }
 
     private static Predicate<String> loads(String className) {

@@ -1,6 +1,4 @@
-package dev.millrace.client.it.frameworks;
-
-import static org.assertj.core.api.Assertions.assertThat;
+package dev.millrace.testkit.process;
 
 import java.io.File;
 import java.io.IOException;
@@ -10,14 +8,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
- * Maven in a process of its own. It finds the client that this build has packaged as if it had been installed, though
- * the local repository does not change: it gets another one, whose folders are links to those of the user's.
+ * Maven in a process of its own. It finds what this build has packaged as if it had been installed, though the local
+ * repository does not change: it gets another one, whose folders are links to those of the user's.
+ *
+ * <p><b>Threads:</b> any number.
  */
-final class ChildMaven {
+public final class ChildMaven {
     private static final String GROUP = "dev/millrace";
-    private static final Path MODULE = Path.of("").toAbsolutePath();
 
     private final Path repository;
 
@@ -26,23 +26,28 @@ final class ChildMaven {
     }
 
     /**
-     * Sets it up.
+     * With modules of this build.
      *
-     * @param folder an empty one, for the local repository
-     * @param version of the client
+     * @param repository an empty folder, for the local repository
+     * @param version of the modules
+     * @param modules by artifact, the folder of the module, which Maven has packaged
      */
-    static ChildMaven withPackagedClient(Path folder, String version) throws IOException {
-        link(folder, usersRepository(), GROUP);
-        Path target = MODULE.resolve("target");
-        Path client = artifact(folder, "millrace-client", version);
-        Files.copy(target.resolve("flattened-pom.xml"), Path.of(client + ".pom"));
-        Files.createSymbolicLink(
-                Path.of(client + ".jar"), target.resolve(client.getFileName().toString() + ".jar"));
-        return new ChildMaven(folder);
+    public static ChildMaven withPackaged(Path repository, String version, Map<String, Path> modules)
+            throws IOException {
+        link(repository, usersRepository(), GROUP);
+        for (Map.Entry<String, Path> module : modules.entrySet()) {
+            Path target = module.getValue().resolve("target").toAbsolutePath();
+            Path artifact = artifact(repository, module.getKey(), version);
+            Files.copy(target.resolve("flattened-pom.xml"), Path.of(artifact + ".pom"));
+            Files.createSymbolicLink(
+                    Path.of(artifact + ".jar"),
+                    target.resolve(artifact.getFileName().toString() + ".jar"));
+        }
+        return new ChildMaven(repository);
     }
 
     /** With the user's local repository. */
-    static ChildMaven plain() {
+    public static ChildMaven plain() {
         return new ChildMaven(usersRepository());
     }
 
@@ -77,8 +82,12 @@ final class ChildMaven {
         return Files.createDirectories(folder).resolve(name + "-" + version);
     }
 
-    /** Blocks until it has ended; fails unless it succeeds. */
-    void run(Path project, String... arguments) throws IOException, InterruptedException {
+    /**
+     * Blocks until it has ended.
+     *
+     * @throws IllegalStateException with its output, unless it succeeds
+     */
+    public void run(Path project, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of("mvn", "-q", "-B", "-ntp", "-Dstyle.color=never"));
         command.add("-Dmaven.repo.local=" + repository);
         command.addAll(List.of(arguments));
@@ -88,6 +97,9 @@ final class ChildMaven {
                 .redirectInput(new File("/dev/null"))
                 .start();
         String output = new String(maven.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(maven.waitFor()).as(output).isZero();
+        int exitCode = maven.waitFor();
+        if (exitCode != 0) {
+            throw new IllegalStateException("Maven ended with exit code " + exitCode + ": " + output);
+        }
     }
 }
