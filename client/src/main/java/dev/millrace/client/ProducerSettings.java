@@ -2,42 +2,31 @@ package dev.millrace.client;
 
 import dev.millrace.client.io.Backoff;
 import dev.millrace.client.io.SenderSettings;
+import dev.millrace.client.kafka.NewerKeys;
+import dev.millrace.client.kafka.WorkableConfigs;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
-import org.apache.kafka.common.config.SslConfigs;
 import org.apache.kafka.common.serialization.Serializer;
 
 /** Reads a {@link ProducerConfig}. Rejects what Millrace does not support, instead of ignoring it. */
 final class ProducerSettings {
-    /** Kafka has no public constants for this key and the next. */
+    /** Kafka has no public constant for it. */
     private static final String METADATA_RECOVERY_STRATEGY = "metadata.recovery.strategy";
 
-    private static final String METADATA_RECOVERY_TRIGGER_MS = "metadata.recovery.rebootstrap.trigger.ms";
-
-    /** Keys of 4.4 (KIP-1123), which older versions of kafka-clients let pass without reading them. */
-    private static final String RACK_AWARE = "partitioner.rack.aware";
-
-    private static final String CLIENT_RACK = "client.rack";
-
-    /** Kafka's selector counts in nanoseconds; with more than 146 years it would close each connection at once. */
-    private static final long MAX_IDLE_MS = TimeUnit.NANOSECONDS.toMillis(Long.MAX_VALUE / 2);
-
     /** The supported keys, together with those of security, which the private copy of Kafka's internals reads. */
-    private static final Set<String> HONOURED =
-            Set.of(("acks batch.size bootstrap.servers buffer.memory client.dns.lookup client.id compression.gzip.level"
+    private static final Set<String> HONOURED = Set.of(
+            ("acks batch.size bootstrap.resolve.timeout.ms bootstrap.servers buffer.memory client.dns.lookup client.id compression.gzip.level"
                             + " compression.lz4.level compression.type compression.zstd.level config.providers"
                             + " connections.max.idle.ms delivery.timeout.ms enable.idempotence enable.metrics.push"
                             + " interceptor.classes key.serializer linger.ms max.block.ms"
-                            + " max.in.flight.requests.per.connection max.request.size metadata.max.age.ms"
-                            + " metadata.max.idle.ms metadata.recovery.rebootstrap.trigger.ms"
+                            + " max.in.flight.requests.per.connection max.request.size metadata.cluster.check.enable"
+                            + " metadata.max.age.ms metadata.max.idle.ms metadata.recovery.rebootstrap.trigger.ms"
                             + " metadata.recovery.strategy metric.reporters metrics.num.samples"
                             + " metrics.recording.level metrics.sample.window.ms"
                             + " partitioner.adaptive.partitioning.enable partitioner.availability.timeout.ms"
@@ -72,7 +61,7 @@ final class ProducerSettings {
         putSerializer(complete, ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, keySerializer);
         putSerializer(complete, ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, valueSerializer);
         rejectNulls(complete);
-        Workable.ProducerConfig config = new Workable.ProducerConfig(complete);
+        ProducerConfig config = WorkableConfigs.producer(complete);
         rejectUnknown(config);
         checkMemory(config);
         checkTransactionTimeout(config);
@@ -89,7 +78,9 @@ final class ProducerSettings {
 
     /** Kafka's definitions let null pass for a client's name, and for some numbers and flags that have a default. */
     private static void rejectNulls(Map<String, Object> configs) {
-        ProducerConfig.configDef().configKeys().forEach((key, definition) -> {
+        Map<String, ConfigDef.ConfigKey> definitions = new HashMap<>(NewerKeys.definitions());
+        definitions.putAll(ProducerConfig.configDef().configKeys());
+        definitions.forEach((key, definition) -> {
             boolean isNull = configs.containsKey(key) && configs.get(key) == null;
             boolean canBeNull = definition.defaultValue == null
                     || !NEVER_NULL.contains(definition.type)
@@ -147,15 +138,10 @@ final class ProducerSettings {
 
     /**
      * Returns the rack whose leaders get the records without a key, or an empty string if all racks are alike.
-     *
-     * @throws ConfigException {@code partitioner.rack.aware} is neither true nor false
      */
     static String preferredRack(ProducerConfig config) {
-        Map<String, Object> given = config.originals();
-        boolean isRackAware =
-                Boolean.TRUE.equals(ConfigDef.parseType(RACK_AWARE, given.get(RACK_AWARE), ConfigDef.Type.BOOLEAN));
-        String rack = (String) ConfigDef.parseType(CLIENT_RACK, given.get(CLIENT_RACK), ConfigDef.Type.STRING);
-        return isRackAware && rack != null ? rack : "";
+        String rack = config.getString(NewerKeys.CLIENT_RACK);
+        return config.getBoolean(NewerKeys.RACK_AWARE) && rack != null ? rack : "";
     }
 
     /**
@@ -199,40 +185,7 @@ final class ProducerSettings {
                 config.getLong(ProducerConfig.METADATA_MAX_AGE_CONFIG),
                 config.getLong(ProducerConfig.METADATA_MAX_IDLE_CONFIG),
                 "rebootstrap".equalsIgnoreCase(config.getString(METADATA_RECOVERY_STRATEGY)),
-                config.getLong(METADATA_RECOVERY_TRIGGER_MS),
+                config.getLong(NewerKeys.METADATA_RECOVERY_TRIGGER_MS),
                 own.mayCreateTopics());
-    }
-
-    /** Keeps the next class's simple name from clashing with Kafka's class of the same name. */
-    private static final class Workable {
-        private static final Long REBOOTSTRAP_AFTER_MS = TimeUnit.MINUTES.toMillis(5);
-
-        private Workable() {}
-
-        /**
-         * A configuration whose values the private copy of Kafka's internals can use: the defaults that older versions
-         * of kafka-clients lack, and no time that its selector cannot count. Its simple name heads the settings in the
-         * log, where people search for Kafka's.
-         */
-        private static final class ProducerConfig extends org.apache.kafka.clients.producer.ProducerConfig {
-            ProducerConfig(Map<String, Object> configs) {
-                super(configs);
-            }
-
-            @Override
-            protected Map<String, Object> postProcessParsedConfig(Map<String, Object> parsed) {
-                Map<String, Object> updates = new HashMap<>(super.postProcessParsedConfig(parsed));
-                if (!parsed.containsKey(METADATA_RECOVERY_TRIGGER_MS)) {
-                    updates.put(METADATA_RECOVERY_TRIGGER_MS, REBOOTSTRAP_AFTER_MS);
-                }
-                if (parsed.get(SslConfigs.SSL_CIPHER_SUITES_CONFIG) == null) { // the default before 4.2
-                    updates.put(SslConfigs.SSL_CIPHER_SUITES_CONFIG, List.of());
-                }
-                if ((Long) parsed.get(CONNECTIONS_MAX_IDLE_MS_CONFIG) > MAX_IDLE_MS) {
-                    updates.put(CONNECTIONS_MAX_IDLE_MS_CONFIG, MAX_IDLE_MS);
-                }
-                return updates;
-            }
-        }
     }
 }

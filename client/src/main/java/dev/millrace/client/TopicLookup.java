@@ -77,6 +77,11 @@ final class TopicLookup {
         return images.lastFailure();
     }
 
+    /** Whether every wait fails with {@link #lastFailure} from now on. */
+    boolean hasFailedForGood() {
+        return images.hasFailedForGood();
+    }
+
     /**
      * Returns the error of a topic if waiting for the topic cannot help; else null.
      *

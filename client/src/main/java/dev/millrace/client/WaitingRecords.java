@@ -194,7 +194,7 @@ final class WaitingRecords<K, V> implements IoTask {
     @Override
     public long runIfDue(long nowMs) {
         KafkaException failure = topics.lastFailure();
-        if (failure != seenFailure) {
+        if (failure != seenFailure || topics.hasFailedForGood()) {
             seenFailure = failure;
             failAll(failure);
         }

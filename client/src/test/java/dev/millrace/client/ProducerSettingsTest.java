@@ -71,6 +71,48 @@ class ProducerSettingsTest {
         }
     }
 
+    /** Here with a version that knows some of them, in client/versions also with those that know none, and all. */
+    @Test
+    void shouldReadKeysThatTheKafkaClientsOnTheClassPathMayNotKnow() {
+        ProducerConfig defaults = parse();
+        ProducerConfig given = parse(
+                "bootstrap.resolve.timeout.ms", "1000",
+                "metadata.cluster.check.enable", "false",
+                "metadata.recovery.rebootstrap.trigger.ms", "7",
+                "partitioner.rack.aware", "true",
+                "client.rack", "r");
+
+        assertThat(defaults.getLong("bootstrap.resolve.timeout.ms")).isZero();
+        assertThat(defaults.getBoolean("metadata.cluster.check.enable")).isTrue();
+        assertThat(defaults.getLong("metadata.recovery.rebootstrap.trigger.ms")).isEqualTo(300_000);
+        assertThat(ProducerSettings.preferredRack(defaults)).isEmpty();
+        assertThat(given.getLong("bootstrap.resolve.timeout.ms")).isEqualTo(1_000);
+        assertThat(given.getBoolean("metadata.cluster.check.enable")).isFalse();
+        assertThat(given.getLong("metadata.recovery.rebootstrap.trigger.ms")).isEqualTo(7);
+        assertThat(ProducerSettings.preferredRack(given)).isEqualTo("r");
+        assertThat(given.unused())
+                .doesNotContain("bootstrap.resolve.timeout.ms", "metadata.cluster.check.enable")
+                .doesNotContain("partitioner.rack.aware", "client.rack");
+    }
+
+    @Test
+    void shouldRefuseWrongValuesOfKeysThatTheKafkaClientsOnTheClassPathMayNotKnow() {
+        assertRefused("bootstrap.resolve.timeout.ms", -1);
+        assertRefused("bootstrap.resolve.timeout.ms", "soon");
+        assertRefused("bootstrap.resolve.timeout.ms", null);
+        assertRefused("metadata.cluster.check.enable", "perhaps");
+        assertRefused("metadata.cluster.check.enable", null);
+        assertRefused("partitioner.rack.aware", 1);
+        assertRefused("partitioner.rack.aware", null);
+    }
+
+    private static void assertRefused(String key, Object value) {
+        assertThatThrownBy(() -> parse(key, value))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining(key)
+                .hasMessageContaining(String.valueOf(value));
+    }
+
     private static SenderSettings settings(Object... more) {
         return ProducerSettings.senderSettings(parse(more), MillraceConfig.parse(Map.of()));
     }

@@ -38,6 +38,12 @@ public interface BrokerLink extends AutoCloseable {
      */
     void onDisconnect(ObjIntConsumer<AuthenticationException> listener);
 
+    /**
+     * Sets the listener of brokers that say, when connected, that they are not of the cluster or not the broker that the
+     * image tells (KIP-1242); it runs within {@link #poll}.
+     */
+    default void onRebootstrapRequired(Runnable listener) {}
+
     /** Stands for a broker's id when all connections are lost. */
     int ALL = Integer.MIN_VALUE;
 

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * One thread with its own connections and its share of the partitions. Each round it visits the partitions that were
  * handed over, sends what can be sent, and waits in the selector for the next event, deadline or wake-up.
  *
- * <p><b>Threads:</b> this one, except {@link #wake}, which any thread may call.
+ * <p><b>Threads:</b> this one, except {@link #wake} and {@link #disconnectSoon}, which any thread may call.
  */
 final class IoThread {
     private static final Logger log = LoggerFactory.getLogger(IoThread.class);
@@ -29,6 +29,8 @@ final class IoThread {
     private final List<IoTask> tasks;
     private final TransactionShare transactions;
     private final Drainer drainer;
+
+    private volatile boolean mustDisconnect;
 
     /** Creates the thread, which also runs {@code tasks}. */
     IoThread(
@@ -53,6 +55,10 @@ final class IoThread {
 
     void runOnce() {
         long nowMs = context.clock().nowMs();
+        if (mustDisconnect) {
+            mustDisconnect = false;
+            context.link().disconnectAll();
+        }
         drainer.visitChanged(nowMs);
         transactions.enforcePhase(drainer);
         long waitMs = Long.MAX_VALUE;
@@ -82,6 +88,12 @@ final class IoThread {
 
     void wake() {
         context.ready().wake();
+    }
+
+    /** Closes the thread's connections in its next round. */
+    void disconnectSoon() {
+        mustDisconnect = true;
+        wake();
     }
 
     /** Closes the connections and fails every record without an outcome. The accumulator is closed already. */

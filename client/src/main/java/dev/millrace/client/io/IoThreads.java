@@ -62,6 +62,7 @@ public final class IoThreads {
             TransactionShare share = shares.isEmpty() ? TransactionShare.NONE : shares.get(workers.size());
             IoTask[] tasks = workers.isEmpty() ? new IoTask[] {metadata, idTask} : new IoTask[0];
             workers.add(new IoThread(context, settings, ids, metadata, share, tasks));
+            context.link().onRebootstrapRequired(this::startOver);
         }
         driver.ifPresent(transactional -> first.link().onDisconnect((refusal, node) -> {
             metadata.onDisconnect(refusal);
@@ -70,6 +71,12 @@ public final class IoThreads {
         first.images().setChangeListener(ready::wake);
         others = new CountDownLatch(workers.size() - 1);
         all = new CountDownLatch(workers.size());
+    }
+
+    /** Connections of the other threads may lead to the wrong cluster as well. */
+    private void startOver() {
+        workers.forEach(IoThread::disconnectSoon);
+        metadata.requestRebootstrap();
     }
 
     /** Adds a task to the first thread. Call it only before {@link #start}. */

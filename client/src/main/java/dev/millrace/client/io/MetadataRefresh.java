@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * requests it asks for the topics that an earlier run used. Brokers may create only topics that a sender needs: a topic
  * in use that was deleted stays deleted until a record is sent to it.
  *
- * <p><b>Threads:</b> {@link #request}, {@link #requestNewTopic} and {@link #onDisconnect} by any thread; the rest on the
- * first I/O thread.
+ * <p><b>Threads:</b> {@link #request}, {@link #requestNewTopic}, {@link #requestRebootstrap} and {@link #onDisconnect} by
+ * any thread; the rest on the first I/O thread.
  * <p><b>Ordering:</b> a request is noted by a volatile store before the first I/O thread is woken, and cleared before
  * the topics to ask for are read, so that none is missed.
  */
@@ -37,6 +37,9 @@ public final class MetadataRefresh implements IoTask {
 
     /** How long to wait before checking again whether a broker can be reached. */
     static final long NO_BROKER_WAIT_MS = 50;
+
+    private static final String NO_ANSWER = "None of the known brokers answers";
+    private static final String ASKED_TO = "A broker asks for it";
 
     private final ClusterImages images;
     private final TopicRegistry registry;
@@ -51,6 +54,7 @@ public final class MetadataRefresh implements IoTask {
     private volatile boolean allNeeded = true;
     private volatile boolean newNeeded;
     private volatile boolean firstNeeded;
+    private volatile boolean rebootstrapNeeded;
 
     private RememberedTopics remembered = new RememberedTopics();
 
@@ -94,6 +98,12 @@ public final class MetadataRefresh implements IoTask {
         }
     }
 
+    /** Returns to the bootstrap servers: a broker is not the one that the image tells. */
+    void requestRebootstrap() {
+        rebootstrapNeeded = true;
+        ready.wake();
+    }
+
     /** Asks for these topics whenever nothing else has to be asked. Call it only before the I/O threads are started. */
     public void askLaterFor(RememberedTopics topics) {
         remembered = topics;
@@ -123,9 +133,13 @@ public final class MetadataRefresh implements IoTask {
 
     @Override
     public long runIfDue(long nowMs) {
+        if (rebootstrapNeeded) {
+            rebootstrapNeeded = false;
+            rebootstrap("A broker is another one than expected", nowMs);
+        }
         if (untilTriggerMs(nowMs) <= 0) {
             link.disconnectAll(); // connected brokers do not answer
-            rebootstrap(nowMs);
+            rebootstrap(NO_ANSWER, nowMs);
         }
         return Math.min(askIfDue(nowMs), untilTriggerMs(nowMs));
     }
@@ -150,7 +164,7 @@ public final class MetadataRefresh implements IoTask {
             wantedSinceMs = nowMs;
         }
         if (!images.current().isBootstrap() && !link.canReachAny(nowMs)) {
-            rebootstrap(nowMs);
+            rebootstrap(NO_ANSWER, nowMs);
         }
         Node node = link.leastLoadedNode(nowMs);
         if (node == null) {
@@ -171,10 +185,10 @@ public final class MetadataRefresh implements IoTask {
     }
 
     /** Returns to the bootstrap servers, if allowed, because the brokers' addresses may have changed. */
-    private void rebootstrap(long nowMs) {
+    private void rebootstrap(String reason, long nowMs) {
         wantedSinceMs = nowMs;
         if (settings.rebootstrap()) {
-            log.info("None of the known brokers answers: going back to bootstrap.servers");
+            log.info("{}: going back to bootstrap.servers", reason);
             images.rebootstrap();
             request();
         }
@@ -318,9 +332,8 @@ public final class MetadataRefresh implements IoTask {
 
         @Override
         public void onRebootstrapRequired() {
-            log.debug("A broker asks to start again from bootstrap.servers");
             askAgainLater();
-            rebootstrap(clock.nowMs());
+            rebootstrap(ASKED_TO, clock.nowMs());
         }
 
         @Override
@@ -361,7 +374,7 @@ public final class MetadataRefresh implements IoTask {
         @Override
         public void onRebootstrapRequired() {
             askAllAgainLater();
-            rebootstrap(clock.nowMs());
+            rebootstrap(ASKED_TO, clock.nowMs());
         }
 
         @Override

@@ -13,6 +13,7 @@ import dev.millrace.kafka.common.requests.AbstractRequest;
 import dev.millrace.kafka.common.requests.MetadataRequest;
 import dev.millrace.kafka.common.requests.MetadataResponse;
 import dev.millrace.kafka.common.requests.RequestHeader;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -47,6 +48,7 @@ public final class BrokerConnections implements AutoCloseable {
     private final ClusterImages images;
     private final int requestTimeoutMs;
     private ObjIntConsumer<AuthenticationException> onDisconnect = (refusal, node) -> {};
+    private Runnable onRebootstrapRequired = () -> {};
     /** The nodes that the network client knows; it throws if told to disconnect another. */
     private final Set<String> contacted = new HashSet<>();
 
@@ -71,6 +73,11 @@ public final class BrokerConnections implements AutoCloseable {
     /** Does the same as {@link BrokerLink#onDisconnect}. */
     public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {
         onDisconnect = listener;
+    }
+
+    /** Does the same as {@link BrokerLink#onRebootstrapRequired}. */
+    public void onRebootstrapRequired(Runnable listener) {
+        onRebootstrapRequired = listener;
     }
 
     /** Whether a request can be sent to the broker now. Starts connecting if there is no connection. */
@@ -289,6 +296,31 @@ public final class BrokerConnections implements AutoCloseable {
         @Override
         public void handleSuccessfulResponse(RequestHeader header, long now, MetadataResponse response) {
             throw new IllegalStateException("The network client must not send metadata requests of its own");
+        }
+
+        @Override
+        public String clusterId() {
+            return images.current().clusterId();
+        }
+
+        @Override
+        public void rebootstrap(long now) {
+            onRebootstrapRequired.run();
+        }
+
+        @Override
+        public boolean isBootstrapped() {
+            return images.current().hasNodes();
+        }
+
+        @Override
+        public void bootstrap(List<InetSocketAddress> servers) {
+            images.bootstrap(servers);
+        }
+
+        @Override
+        public void bootstrapFailed(KafkaException failure) {
+            images.failForGood(KafkaApi.bootstrapResolution(failure));
         }
 
         @Override

@@ -1,11 +1,13 @@
 package dev.millrace.client.kafka;
 
 import dev.millrace.kafka.common.internals.Plugin;
+import java.lang.reflect.Constructor;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.metrics.JmxReporter;
 import org.apache.kafka.common.metrics.Metrics;
@@ -23,6 +25,9 @@ final class KafkaApi {
 
     /** Whether plugins can have metrics of their own: since 4.1 (KIP-877). */
     private static final boolean HAS_MONITORABLE = isPresent("org.apache.kafka.common.metrics.Monitorable");
+
+    /** Since 4.4 (KIP-909); null before. */
+    private static final Constructor<? extends KafkaException> BOOTSTRAP_RESOLUTION = bootstrapResolution();
 
     /** A key that only 3.9 has. */
     private static final String AUTO_INCLUDE_JMX_REPORTER = "auto.include.jmx.reporter";
@@ -61,6 +66,25 @@ final class KafkaApi {
             JmxReporter reporter = new JmxReporter();
             reporter.configure(config.originals());
             reporters.add(reporter);
+        }
+    }
+
+    /** Returns the exception as the application's kafka-clients has it; the same one if that does not have it. */
+    static KafkaException bootstrapResolution(KafkaException failure) {
+        try {
+            return BOOTSTRAP_RESOLUTION == null ? failure : BOOTSTRAP_RESOLUTION.newInstance(failure.getMessage());
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("A public constructor cannot be called", e);
+        }
+    }
+
+    private static Constructor<? extends KafkaException> bootstrapResolution() {
+        try {
+            return Class.forName("org.apache.kafka.common.errors.BootstrapResolutionException")
+                    .asSubclass(KafkaException.class)
+                    .getConstructor(String.class);
+        } catch (ReflectiveOperationException e) {
+            return null;
         }
     }
 

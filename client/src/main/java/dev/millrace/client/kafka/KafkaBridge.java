@@ -9,9 +9,9 @@ import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.kafka.clients.ClientUtils;
 import dev.millrace.kafka.clients.CommonClientConfigs;
 import dev.millrace.kafka.common.internals.ClusterResourceListeners;
-import dev.millrace.kafka.common.utils.AppInfoParser;
 import dev.millrace.kafka.common.utils.Time;
 import dev.millrace.kafka.common.utils.Utils;
+import dev.millrace.kafka.common.utils.internals.AppInfoParser;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -97,12 +97,18 @@ public final class KafkaBridge implements AutoCloseable {
     }
 
     /**
-     * Returns the addresses of {@code bootstrap.servers}.
+     * Returns the addresses of {@code bootstrap.servers}; none if the network clients resolve them later, because {@code
+     * bootstrap.resolve.timeout.ms} is set.
      *
      * @throws org.apache.kafka.common.config.ConfigException none of them can be resolved
      */
     public List<InetSocketAddress> bootstrapServers() {
-        return ClientUtils.parseAndValidateAddresses(config);
+        if (config.getLong(NewerKeys.BOOTSTRAP_RESOLVE_TIMEOUT_MS) > 0) {
+            return List.of();
+        }
+        return ClientUtils.parseAndValidateAddresses(
+                config.getList(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG),
+                config.getString(ProducerConfig.CLIENT_DNS_LOOKUP_CONFIG));
     }
 
     /**

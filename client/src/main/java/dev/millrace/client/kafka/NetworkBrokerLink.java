@@ -17,7 +17,7 @@ import dev.millrace.kafka.common.protocol.Errors;
 import dev.millrace.kafka.common.requests.AbstractRequest;
 import dev.millrace.kafka.common.requests.InitProducerIdRequest;
 import dev.millrace.kafka.common.requests.InitProducerIdResponse;
-import dev.millrace.kafka.common.utils.LogContext;
+import dev.millrace.kafka.common.utils.internals.LogContext;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -62,6 +62,7 @@ final class NetworkBrokerLink implements BrokerLink {
                 requestTimeoutMs,
                 nodes -> ClientUtils.createNetworkClient(
                         config,
+                        config.getList(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG),
                         clientId,
                         kafka.metricsRegistry(),
                         ioThread == 0
@@ -85,6 +86,11 @@ final class NetworkBrokerLink implements BrokerLink {
     @Override
     public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {
         connections.onDisconnect(listener);
+    }
+
+    @Override
+    public void onRebootstrapRequired(Runnable listener) {
+        connections.onRebootstrapRequired(listener);
     }
 
     @Override

@@ -10,6 +10,10 @@ import dev.millrace.kafka.common.message.EndTxnResponseData;
 import dev.millrace.kafka.common.message.FindCoordinatorRequestData;
 import dev.millrace.kafka.common.message.FindCoordinatorResponseData.Coordinator;
 import dev.millrace.kafka.common.message.InitProducerIdRequestData;
+import dev.millrace.kafka.common.message.TxnOffsetCommitRequestData;
+import dev.millrace.kafka.common.message.TxnOffsetCommitRequestData.TxnOffsetCommitRequestPartition;
+import dev.millrace.kafka.common.message.TxnOffsetCommitRequestData.TxnOffsetCommitRequestTopic;
+import dev.millrace.kafka.common.message.TxnOffsetCommitResponseData;
 import dev.millrace.kafka.common.protocol.Errors;
 import dev.millrace.kafka.common.record.internal.RecordBatch;
 import dev.millrace.kafka.common.requests.AbstractRequest;
@@ -26,11 +30,11 @@ import dev.millrace.kafka.common.requests.FindCoordinatorResponse;
 import dev.millrace.kafka.common.requests.InitProducerIdRequest;
 import dev.millrace.kafka.common.requests.InitProducerIdResponse;
 import dev.millrace.kafka.common.requests.TxnOffsetCommitRequest;
-import dev.millrace.kafka.common.requests.TxnOffsetCommitRequest.CommittedOffset;
 import dev.millrace.kafka.common.requests.TxnOffsetCommitResponse;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
@@ -165,26 +169,45 @@ final class TransactionRequests implements TransactionLink {
             ConsumerGroupMetadata group,
             Handler<Map<TopicPartition, ApiException>> handler,
             long nowMs) {
-        Map<TopicPartition, CommittedOffset> committed = new HashMap<>();
-        offsets.forEach((partition, offset) -> committed.put(
-                partition, new CommittedOffset(offset.offset(), offset.metadata(), offset.leaderEpoch())));
-        TxnOffsetCommitRequest.Builder request = new TxnOffsetCommitRequest.Builder(
-                protocol.transactionalId(),
-                group.groupId(),
-                id.id(),
-                id.epoch(),
-                committed,
-                group.memberId(),
-                group.generationId(),
-                group.groupInstanceId(),
-                !protocol.isExplicit());
+        TxnOffsetCommitRequestData data = new TxnOffsetCommitRequestData()
+                .setTransactionalId(protocol.transactionalId())
+                .setGroupId(group.groupId())
+                .setProducerId(id.id())
+                .setProducerEpoch(id.epoch())
+                .setMemberId(group.memberId())
+                .setGenerationIdOrMemberEpoch(group.generationId())
+                .setGroupInstanceId(group.groupInstanceId().orElse(null))
+                .setTopics(committed(offsets));
         send(
                 groupCoordinator,
-                request,
+                TxnOffsetCommitRequest.Builder.forTopicNames(data, !protocol.isExplicit()),
                 handler,
                 (TxnOffsetCommitResponse response) ->
-                        new Told<>(refused(response.errors(), offsets.keySet(), group.groupId()), null),
+                        new Told<>(refused(errors(response.data()), offsets.keySet(), group.groupId()), null),
                 nowMs);
+    }
+
+    private static List<TxnOffsetCommitRequestTopic> committed(Map<TopicPartition, OffsetAndMetadata> offsets) {
+        Map<String, TxnOffsetCommitRequestTopic> topics = new HashMap<>();
+        offsets.forEach((partition, offset) -> topics.computeIfAbsent(
+                        partition.topic(), name -> new TxnOffsetCommitRequestTopic().setName(name))
+                .partitions()
+                .add(new TxnOffsetCommitRequestPartition()
+                        .setPartitionIndex(partition.partition())
+                        .setCommittedOffset(offset.offset())
+                        .setCommittedLeaderEpoch(offset.leaderEpoch().orElse(RecordBatch.NO_PARTITION_LEADER_EPOCH))
+                        .setCommittedMetadata(offset.metadata())));
+        return new ArrayList<>(topics.values());
+    }
+
+    private static Map<TopicPartition, Errors> errors(TxnOffsetCommitResponseData answer) {
+        Map<TopicPartition, Errors> errors = new HashMap<>();
+        answer.topics()
+                .forEach(topic -> topic.partitions()
+                        .forEach(partition -> errors.put(
+                                new TopicPartition(topic.name(), partition.partitionIndex()),
+                                Errors.forCode(partition.errorCode()))));
+        return errors;
     }
 
     @Override

@@ -73,8 +73,13 @@ public final class ClusterImage {
         return version;
     }
 
+    /** Whether any broker or bootstrap server is known: none is while the names of the latter are resolved (KIP-909). */
+    public boolean hasNodes() {
+        return !nodes.isEmpty();
+    }
+
     /** Returns the cluster's id; null if unknown. */
-    String clusterId() {
+    public String clusterId() {
         return clusterId;
     }
 

@@ -1,5 +1,6 @@
 package dev.millrace.client.metadata;
 
+import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,11 +30,14 @@ public final class ClusterImages {
     /** By topic; guarded by the lock. */
     private final Map<String, Waiters> waiters = new HashMap<>();
 
-    private final ClusterImage bootstrap;
+    /** Guarded by the lock. */
+    private ClusterImage bootstrap;
+
     private volatile ClusterImage current;
     private volatile Runnable changeListener = () -> {};
     private int failures;
     private volatile KafkaException failure;
+    private volatile boolean hasFailedForGood;
     private boolean closed;
 
     /** The threads that wait for news of one topic. */
@@ -108,6 +112,24 @@ public final class ClusterImages {
         changeListener.run();
     }
 
+    /**
+     * Publishes an image with the bootstrap servers, whose names are resolved now. Ignored if another I/O thread has found
+     * some, or has given up.
+     */
+    public void bootstrap(List<InetSocketAddress> servers) {
+        lock.lock();
+        try {
+            if (current.hasNodes() || hasFailedForGood) {
+                return;
+            }
+            bootstrap = ClusterImage.bootstrap(servers);
+            current = current.withNodesOf(bootstrap); // which has no news of topics
+        } finally {
+            lock.unlock();
+        }
+        changeListener.run();
+    }
+
     /** Returns to the bootstrap servers but keeps the topics, so that {@code send} does not block for them. */
     public void rebootstrap() {
         lock.lock();
@@ -142,10 +164,26 @@ public final class ClusterImages {
 
     /** Makes the threads that wait now throw {@code cause}: a metadata request failed, and a retry cannot help. */
     public void failWaiters(KafkaException cause) {
+        fail(cause, false);
+    }
+
+    /**
+     * Makes also the threads that wait later throw {@code cause}: no bootstrap server was found, and none is sought any
+     * longer. Ignored if another I/O thread has found one.
+     */
+    public void failForGood(KafkaException cause) {
+        fail(cause, true);
+    }
+
+    private void fail(KafkaException cause, boolean forGood) {
         lock.lock();
         try {
+            if (forGood && current.hasNodes()) {
+                return;
+            }
             failures++;
             failure = cause;
+            hasFailedForGood |= forGood;
             wakeAllWaiters();
         } finally {
             lock.unlock();
@@ -153,7 +191,12 @@ public final class ClusterImages {
         changeListener.run();
     }
 
-    /** Returns the cause given to the last {@link #failWaiters}, or null. */
+    /** Whether {@link #failForGood} was called. */
+    public boolean hasFailedForGood() {
+        return hasFailedForGood;
+    }
+
+    /** Returns the cause given to the last {@link #failWaiters} or {@link #failForGood}, or null. */
     public KafkaException lastFailure() {
         return failure;
     }
@@ -163,20 +206,21 @@ public final class ClusterImages {
      * {@code timeoutMs} milliseconds. Does not block if that is not the current image.
      *
      * @return the current image, newer or not
-     * @throws KafkaException {@link #failWaiters} was called meanwhile, or the producer is closed
+     * @throws KafkaException {@link #failWaiters} was called meanwhile, {@link #failForGood} ever, or the producer is
+     *     closed
      * @throws InterruptedException interrupted while blocked
      */
     public ClusterImage awaitNews(String topic, int version, long timeoutMs) throws InterruptedException {
         lock.lockInterruptibly();
         try {
             int failuresBefore = failures;
-            if (current.version() <= version && !closed) {
+            if (current.version() <= version && !closed && !hasFailedForGood) {
                 awaitWakeUp(topic, TimeUnit.MILLISECONDS.toNanos(timeoutMs));
             }
             if (closed) {
                 throw new KafkaException("Producer closed while waiting for metadata");
             }
-            if (failures != failuresBefore) {
+            if (failures != failuresBefore || hasFailedForGood) {
                 throw failure;
             }
             return current;

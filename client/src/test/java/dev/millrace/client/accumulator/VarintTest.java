@@ -2,7 +2,7 @@ package dev.millrace.client.accumulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.kafka.common.utils.ByteUtils;
+import dev.millrace.kafka.common.utils.internals.ByteUtils;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Random;

@@ -128,6 +128,19 @@ class MetadataRefreshTest {
     }
 
     @Test
+    void shouldGoBackWhenABrokerIsAnotherOneOnlyIfAllowed() {
+        for (boolean allowed : new boolean[] {true, false}) {
+            MetadataRefresh refresh = refresh(allowed);
+            learnBroker(refresh, 7);
+
+            refresh.requestRebootstrap();
+            runAfter(refresh, 0);
+
+            assertThat(images.current().isBootstrap()).isEqualTo(allowed);
+        }
+    }
+
+    @Test
     void shouldAskForANewTopicAtOnceWhenAnotherIsMissing() {
         // given a topic that was just found missing
         MetadataRefresh refresh = refresh(true);

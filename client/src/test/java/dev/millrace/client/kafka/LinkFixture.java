@@ -57,7 +57,7 @@ final class LinkFixture implements AutoCloseable {
         for (int i = 0; i < more.length; i += 2) {
             configs.put((String) more[i], more[i + 1]);
         }
-        kafka = new KafkaBridge(new ProducerConfig(configs));
+        kafka = new KafkaBridge(WorkableConfigs.producer(configs));
         link = kafka.openLink(new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers())), 0);
     }
 

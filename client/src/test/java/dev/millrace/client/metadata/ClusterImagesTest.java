@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.junit.jupiter.api.Test;
@@ -41,6 +43,37 @@ class ClusterImagesTest {
         assertThat(seen.version()).isEqualTo(2);
         assertThat(seen.topic("t")).isNotNull();
         assertThat(images.current()).isSameAs(seen);
+    }
+
+    /** KIP-909. */
+    @Test
+    void shouldReturnToTheBootstrapServersThatWereResolvedFirst() {
+        ClusterImages resolving = new ClusterImages(ClusterImage.bootstrap(List.of()));
+        assertThat(resolving.current().hasNodes()).isFalse();
+
+        resolving.bootstrap(List.of(InetSocketAddress.createUnresolved("h", 1)));
+        resolving.bootstrap(List.of(InetSocketAddress.createUnresolved("h", 2)));
+        resolving.failForGood(new KafkaException("another I/O thread was slower"));
+        resolving.applyDelta(nodes(node(7)));
+        resolving.rebootstrap();
+
+        assertThat(resolving.current().nodes()).extracting(Node::port).containsExactly(1);
+        assertThat(resolving.lastFailure()).isNull();
+    }
+
+    @Test
+    void shouldFailThreadsThatWaitNowAndLaterWhenNoBootstrapServerIsResolved() throws Exception {
+        ClusterImages resolving = new ClusterImages(ClusterImage.bootstrap(List.of()));
+        Waiter waiter = new Waiter(() -> resolving.awaitNews("t", 0, HANG_MS));
+        waiter.untilWaiting();
+        KafkaException cause = new KafkaException("no bootstrap server");
+
+        resolving.failForGood(cause);
+        resolving.bootstrap(List.of(InetSocketAddress.createUnresolved("h", 1)));
+
+        assertThatThrownBy(waiter::get).hasCause(cause);
+        assertThatThrownBy(() -> resolving.awaitNews("t", 0, HANG_MS)).isSameAs(cause);
+        assertThat(resolving.current().hasNodes()).isFalse();
     }
 
     @Test

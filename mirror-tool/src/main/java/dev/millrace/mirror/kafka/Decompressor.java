@@ -3,7 +3,7 @@ package dev.millrace.mirror.kafka;
 import dev.millrace.kafka.common.compress.Compression;
 import dev.millrace.kafka.common.record.internal.CompressionType;
 import dev.millrace.kafka.common.record.internal.RecordBatch;
-import dev.millrace.kafka.common.utils.BufferSupplier;
+import dev.millrace.kafka.common.utils.internals.BufferSupplier;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 

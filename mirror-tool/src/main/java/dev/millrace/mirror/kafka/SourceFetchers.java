@@ -3,14 +3,15 @@ package dev.millrace.mirror.kafka;
 import dev.millrace.client.kafka.BrokerConnections;
 import dev.millrace.client.kafka.MetricsTime;
 import dev.millrace.client.kafka.MonotonicTime;
+import dev.millrace.client.kafka.WorkableConfigs;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.kafka.clients.ApiVersions;
 import dev.millrace.kafka.clients.ClientUtils;
 import dev.millrace.kafka.clients.CommonClientConfigs;
 import dev.millrace.kafka.clients.DefaultHostResolver;
-import dev.millrace.kafka.common.utils.LogContext;
 import dev.millrace.kafka.common.utils.Time;
+import dev.millrace.kafka.common.utils.internals.LogContext;
 import dev.millrace.mirror.fetch.FetchLoop;
 import dev.millrace.mirror.fetch.FetchSensors;
 import dev.millrace.mirror.fetch.FetchSettings;
@@ -55,9 +56,11 @@ public final class SourceFetchers {
         Map<String, Object> complete = new HashMap<>(consumerConfig);
         complete.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
         complete.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
-        ConsumerConfig config = new ConsumerConfig(complete);
+        ConsumerConfig config = WorkableConfigs.consumer(complete);
         FetchSettings settings = change.apply(FetchSettings.of(config));
-        ClusterImages images = new ClusterImages(ClusterImage.bootstrap(ClientUtils.parseAndValidateAddresses(config)));
+        ClusterImages images = new ClusterImages(ClusterImage.bootstrap(ClientUtils.parseAndValidateAddresses(
+                config.getList(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG),
+                config.getString(ConsumerConfig.CLIENT_DNS_LOOKUP_CONFIG))));
         Time time = new MonotonicTime();
         String clientId = config.getString(ConsumerConfig.CLIENT_ID_CONFIG);
         Metrics metrics = metrics(config, clientId, time);
@@ -97,6 +100,7 @@ public final class SourceFetchers {
                 requestTimeoutMs,
                 nodes -> ClientUtils.createNetworkClient(
                         config,
+                        config.getList(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG),
                         clientId,
                         metrics,
                         "consumer",

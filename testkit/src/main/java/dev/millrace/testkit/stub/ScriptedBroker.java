@@ -14,9 +14,11 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.common.message.ApiMessageType;
+import org.apache.kafka.common.message.ApiVersionsResponseData;
 import org.apache.kafka.common.message.RequestHeaderData;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
+import org.apache.kafka.common.protocol.Errors;
 
 /**
  * A broker in this JVM that answers each request as a test's script says. It is for odd answers, not for speed.
@@ -119,20 +121,44 @@ public final class ScriptedBroker implements AutoCloseable {
             while (true) {
                 byte[] bytes = new byte[in.readInt()];
                 in.readFully(bytes);
+                if (isTooNew(ByteBuffer.wrap(bytes))) {
+                    connection.getOutputStream().write(refusal(ByteBuffer.wrap(bytes)));
+                    continue;
+                }
                 Request request = parse(ByteBuffer.wrap(bytes));
                 received.add(request);
                 ApiMessage answer = script.answer(request);
                 if (answer != null) {
-                    ByteBuffer response =
-                            StubRequests.serialize(request.type(), request.version(), request.correlationId(), answer);
-                    byte[] responseBytes = new byte[response.remaining()];
-                    response.get(responseBytes);
-                    wire.write(request, responseBytes, connection.getOutputStream());
+                    byte[] response = serialize(request.type(), request.version(), request.correlationId(), answer);
+                    wire.write(request, response, connection.getOutputStream());
                 }
             }
         } catch (RuntimeException | Error e) { // before the client sees the end of the connection
             failure.compareAndSet(null, e);
         }
+    }
+
+    /** Whether the client asks for the versions in one that kafka-clients on the class path does not have. */
+    private static boolean isTooNew(ByteBuffer request) {
+        return ApiMessageType.fromApiKey(request.getShort(0)) == ApiMessageType.API_VERSIONS
+                && request.getShort(2) > ApiMessageType.API_VERSIONS.highestSupportedVersion(false);
+    }
+
+    /** What a broker answers to that: in version 0, which all clients read, up to which version it can. */
+    private static byte[] refusal(ByteBuffer request) {
+        ApiVersionsResponseData answer = new ApiVersionsResponseData().setErrorCode(Errors.UNSUPPORTED_VERSION.code());
+        answer.apiKeys()
+                .add(new ApiVersionsResponseData.ApiVersion()
+                        .setApiKey(ApiMessageType.API_VERSIONS.apiKey())
+                        .setMaxVersion(ApiMessageType.API_VERSIONS.highestSupportedVersion(false)));
+        return serialize(ApiMessageType.API_VERSIONS, (short) 0, request.getInt(4), answer);
+    }
+
+    private static byte[] serialize(ApiMessageType type, short version, int correlationId, ApiMessage answer) {
+        ByteBuffer response = StubRequests.serialize(type, version, correlationId, answer);
+        byte[] bytes = new byte[response.remaining()];
+        response.get(bytes);
+        return bytes;
     }
 
     private static Request parse(ByteBuffer bytes) {
