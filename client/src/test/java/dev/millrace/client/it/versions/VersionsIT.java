@@ -68,6 +68,12 @@ class VersionsIT {
         }
     }
 
+    /** The jar of the newest of them. */
+    static Path newestJar() throws Exception {
+        List<String> versions = versions();
+        return jars().resolve(NAME_START + versions.get(versions.size() - 1) + ".jar");
+    }
+
     private static Path jars() throws URISyntaxException {
         return Path.of(Objects.requireNonNull(VersionsIT.class.getResource("/kafka-clients"))
                 .toURI());
