@@ -46,7 +46,7 @@ public final class KafkaVersion {
      * @throws KafkaException it is too old
      */
     public static void check() {
-        String stated = statedOnClassPath();
+        String stated = stated();
         KafkaVersion found = parse(stated);
         if (found == null || found.isNewerThanTested()) {
             log.info("Millrace was tested with kafka-clients {} to {}; this is {}", OLDEST, NEWEST_TESTED, stated);
@@ -80,8 +80,8 @@ public final class KafkaVersion {
         return major != other.major ? major < other.major : minor < other.minor;
     }
 
-    /** Returns the version that the jar with the public API states. */
-    private static String statedOnClassPath() {
+    /** Returns the version that the jar with the public API states, or that it states none. */
+    public static String stated() {
         Properties version = new Properties();
         try (InputStream in = Producer.class.getResourceAsStream("/kafka/kafka-version.properties")) {
             if (in != null) {
