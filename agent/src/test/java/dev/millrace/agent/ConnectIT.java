@@ -1,0 +1,95 @@
+package dev.millrace.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.agent.programs.RoundTrip;
+import dev.millrace.testkit.Await;
+import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.mirrormaker.MavenJars;
+import dev.millrace.testkit.process.JavaProgram;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A worker of Kafka Connect, which constructs its producers itself: MirrorMaker 2, as Kafka ships it, with SLF4J 1.7. Its
+ * task sends records, and the worker sends its configuration, offsets and states.
+ */
+@Tag("thorough")
+class ConnectIT extends AgentFixture {
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    @AutoClose
+    private static final KafkaCluster target = KafkaCluster.builder().start();
+
+    @Test
+    void shouldSendForTheWorkerAndItsTasks() throws Exception {
+        String topic = topic();
+        target.createServedTopic(topic, 3, 1, Map.of("retention.ms", "-1"));
+        RoundTrip source = new RoundTrip(servers(), topic);
+        RoundTrip copy = new RoundTrip(target.bootstrapServers(), topic);
+        try (Producer<byte[], byte[]> producer = new KafkaProducer<>(source.config())) {
+            source.send(producer);
+        }
+
+        AgentRun run = AgentRun.withAgent().option("-Dorg.slf4j.simpleLogger.log.dev.millrace.agent=info");
+        MavenJars.LOGGING.forEach(run::option);
+        String output;
+        try (MavenJars jars = new MavenJars("mirrormaker2");
+                JavaProgram worker = run.classPath(List.of(jars.classPath()))
+                        .start(
+                                "org.apache.kafka.connect.mirror.MirrorMaker",
+                                jars.store("mm2.properties", config(topic)).toString())) {
+            Await.until("all is copied", PATIENCE, () -> copy.read().size() >= RoundTrip.RECORDS);
+            worker.stop(PATIENCE);
+            output = worker.output();
+        }
+
+        assertThat(texts(copy)).containsExactlyInAnyOrderElementsOf(texts(source));
+        assertThat(output)
+                .contains("The KafkaProducers of kafka-clients " + AgentRun.KAFKA)
+                .doesNotContain("is the stock producer");
+    }
+
+    private static List<String> texts(RoundTrip topic) {
+        return topic.read().stream()
+                .map(record -> record.partition() + " " + record.timestamp() + " " + Arrays.toString(record.key()) + " "
+                        + Arrays.toString(record.value()) + " " + record.headers())
+                .toList();
+    }
+
+    private static Map<String, Object> config(String topic) {
+        Map<String, Object> config = new HashMap<>(Map.of(
+                "clusters",
+                "source, target",
+                "source.bootstrap.servers",
+                servers(),
+                "target.bootstrap.servers",
+                target.bootstrapServers(),
+                "source->target.enabled",
+                true,
+                "topics",
+                topic,
+                "replication.policy.class",
+                "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
+                "emit.heartbeats.enabled",
+                false,
+                "emit.checkpoints.enabled",
+                false));
+        // Each cluster has one broker.
+        for (String internal : List.of("replication", "offset-syncs.topic.replication")) {
+            config.put(internal + ".factor", 1);
+        }
+        for (String internal : List.of("config", "offset", "status")) {
+            config.put(internal + ".storage.replication.factor", 1);
+        }
+        return config;
+    }
+}
