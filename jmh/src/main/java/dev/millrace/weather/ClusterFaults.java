@@ -180,7 +180,7 @@ final class ClusterFaults extends Faults {
         if (!topic.isCopiedWhole()) {
             return; // what would have to be on the target then is not known
         }
-        double share = Math.sqrt(random.nextDouble()); // rather much, so that some of it is not copied yet
+        double share = Math.min(1, 2 * random.nextDouble()); // often all, so that some of it is not copied yet
         log.fault(topic.shortName(), "records are deleted");
         scene.fleet().pause();
         hold(between(500, 4_000));
