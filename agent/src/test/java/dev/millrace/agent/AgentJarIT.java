@@ -24,7 +24,7 @@ class AgentJarIT {
 
             assertThat(visible)
                     .contains("dev/millrace/agent/MillraceAgent.class")
-                    .allMatch(name -> name.matches("dev/millrace/agent/\\w+\\.class"));
+                    .allMatch(name -> name.matches("dev/millrace/agent/[\\w-]+\\.class"));
         }
     }
 

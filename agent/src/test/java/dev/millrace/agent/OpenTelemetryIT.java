@@ -63,6 +63,7 @@ class OpenTelemetryIT extends AgentFixture {
         String output = run.option("-Dotel.traces.exporter=logging")
                 .option("-Dotel.metrics.exporter=logging")
                 .option("-Dotel.logs.exporter=none")
+                .option("-Dotel.instrumentation.kafka-clients-metrics.enabled=true")
                 .run(TracedProgram.class.getName(), servers(), topic(topic));
 
         assertThat(output).contains(worker, "read 300 as sent");

@@ -52,7 +52,7 @@ final class KafkaProducerRewriter {
     private static final String CONSTRUCTOR = "<init>";
     private static final String FIELD = "$millrace";
 
-    /** The one that all public constructors call, since 2.7; only those of Kafka's own tests have others. */
+    /** The one that all public constructors call, in 3.8 to 4.4; only tests of Kafka call others. */
     private static final String MAIN_CONSTRUCTOR_BEGINS = "(L" + CONFIG + ";L" + SERIALIZER + ";L" + SERIALIZER
             + ";Lorg/apache/kafka/clients/producer/internals/ProducerMetadata;";
 

@@ -10,6 +10,7 @@ import static org.mockito.Mockito.when;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
@@ -24,14 +25,18 @@ public final class MockProgram {
         Future<RecordMetadata> answer = new CompletableFuture<>();
         KafkaProducer<byte[], byte[]> mock = mock(KafkaProducer.class);
         when(mock.send(any())).thenReturn(answer);
-        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(arguments[1], new byte[1]);
-        RoundTrip.check(mock.send(record) == answer, "the mock did not answer as it was told");
-        RoundTrip.check(mock.metrics().isEmpty(), "the mock has metrics");
+        checkAnswers(mock, new ProducerRecord<>(arguments[1], new byte[1]), answer);
 
         try (KafkaProducer<byte[], byte[]> spy = spy(new KafkaProducer<byte[], byte[]>(trip.config()))) {
             trip.send(spy);
             verify(spy, times(RoundTrip.RECORDS)).send(any(), any()); // with those that send(record) calls
         }
         trip.compare();
+    }
+
+    private static void checkAnswers(
+            Producer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record, Future<RecordMetadata> answer) {
+        RoundTrip.check(producer.send(record) == answer, "the mock did not answer as it was told");
+        RoundTrip.check(producer.metrics().isEmpty(), "the mock has metrics");
     }
 }
