@@ -2,6 +2,7 @@ package dev.millrace.agent.rewrite;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -93,7 +94,7 @@ final class KafkaProducerRewriter {
         @Override
         public MethodVisitor visitMethod(int access, String name, String type, String signature, String[] thrown) {
             MethodVisitor method = super.visitMethod(access, name, type, signature, thrown);
-            if (name.equals(CONSTRUCTOR) && type.startsWith(MAIN_CONSTRUCTOR_BEGINS)) {
+            if (name.equals(CONSTRUCTOR) && type.startsWith(MAIN_CONSTRUCTOR_BEGINS) && takesObjects(type)) {
                 hasMainConstructor = true;
                 return new MainConstructor(owner, type, fields, method);
             }
@@ -101,6 +102,11 @@ final class KafkaProducerRewriter {
             return isPublic && !name.equals(CONSTRUCTOR) && !callsAnOverridable(name, type)
                     ? new PublicMethod(owner, name, type, method)
                     : method;
+        }
+
+        /** A constructor with a number, as a later version may have, would need other code. */
+        private static boolean takesObjects(String type) {
+            return Stream.of(Type.getArgumentTypes(type)).allMatch(parameter -> parameter.getSort() == Type.OBJECT);
         }
 
         /** Such a method calls another one, which a subclass or an agent may have changed. */

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.millrace.client.support.ProducerKind;
-import dev.millrace.client.support.TopicContents;
 import dev.millrace.client.support.Tries;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
+import dev.millrace.testkit.cluster.TopicContents;
 import dev.millrace.testkit.proxy.FaultProxy;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
