@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 import java.util.zip.ZipEntry;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,6 +80,7 @@ class StockProducersIT extends AgentFixture {
                 .containsPattern("producer id \\d+, epoch \\d");
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @ValueSource(strings = {"", "dev/millrace/client/MillraceProducer", "dev/millrace/kafka/clients/NetworkClient"})
     void shouldStayIfTheAgentLacksClasses(String missing, @TempDir Path folder) throws IOException {
