@@ -6,10 +6,10 @@ import dev.millrace.agent.programs.RoundTrip;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.mirrormaker.MavenJars;
+import dev.millrace.testkit.mirrormaker.MirrorMaker2Config;
 import dev.millrace.testkit.process.JavaProgram;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -66,30 +66,9 @@ class ConnectIT extends AgentFixture {
     }
 
     private static Map<String, Object> config(String topic) {
-        Map<String, Object> config = new HashMap<>(Map.of(
-                "clusters",
-                "source, target",
-                "source.bootstrap.servers",
-                servers(),
-                "target.bootstrap.servers",
-                target.bootstrapServers(),
-                "source->target.enabled",
-                true,
-                "topics",
-                topic,
-                "replication.policy.class",
-                "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
-                "emit.heartbeats.enabled",
-                false,
-                "emit.checkpoints.enabled",
-                false));
-        // Each cluster has one broker.
-        for (String internal : List.of("replication", "offset-syncs.topic.replication")) {
-            config.put(internal + ".factor", 1);
-        }
-        for (String internal : List.of("config", "offset", "status")) {
-            config.put(internal + ".storage.replication.factor", 1);
-        }
+        Map<String, Object> config = MirrorMaker2Config.betweenSingleBrokers(
+                "source", servers(), "target", target.bootstrapServers(), topic);
+        config.putAll(MirrorMaker2Config.SAME_NAMES);
         return config;
     }
 }

@@ -1,8 +1,8 @@
 package dev.millrace.mirror.demo;
 
 import dev.millrace.testkit.mirrormaker.MavenJars;
+import dev.millrace.testkit.mirrormaker.MirrorMaker2Config;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -42,35 +42,13 @@ final class MirrorMaker2 implements MirrorMaker {
     private static Map<String, Object> config(Job job) {
         String source = job.group(); // It keeps its offsets under the source's name, so each run needs another one.
         String target = "target";
-        Map<String, Object> config = new HashMap<>(Map.of(
-                "clusters",
-                source + ", " + target,
-                source + ".bootstrap.servers",
-                job.source(),
-                target + ".bootstrap.servers",
-                job.target(),
-                source + "->" + target + ".enabled",
-                true,
-                "topics",
-                Demo.TOPIC,
-                "tasks.max",
-                job.threads(),
-                "replication.policy.class",
-                "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
-                "emit.heartbeats.enabled",
-                false,
-                "emit.checkpoints.enabled",
-                false));
+        Map<String, Object> config =
+                MirrorMaker2Config.betweenSingleBrokers(source, job.source(), target, job.target(), Demo.TOPIC);
+        config.putAll(MirrorMaker2Config.SAME_NAMES);
+        config.put("tasks.max", job.threads());
         config.put(target + ".producer.compression.type", job.load().compression());
         config.put(source + ".consumer.interceptor.classes", MirrorMakerRun.PollInterceptor.class.getName());
         config.put(target + ".producer.interceptor.classes", MirrorMakerRun.AckInterceptor.class.getName());
-        // The clusters have one broker.
-        for (String topic : List.of("replication.factor", "offset-syncs.topic.replication.factor")) {
-            config.put(topic, 1);
-        }
-        for (String topic : List.of("config", "offset", "status")) {
-            config.put(topic + ".storage.replication.factor", 1);
-        }
         return config;
     }
 

@@ -9,6 +9,7 @@ import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.SourceLoad;
 import dev.millrace.testkit.mirrormaker.MavenJars;
+import dev.millrace.testkit.mirrormaker.MirrorMaker2Config;
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.io.File;
@@ -16,7 +17,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -177,32 +177,15 @@ class TakeOverIT {
     }
 
     private static Map<String, Object> mirrorMaker2Config(String topic, String alias, String prefix) {
-        Map<String, Object> config = new HashMap<>(Map.of(
-                "clusters",
-                alias + ", target",
-                alias + ".bootstrap.servers",
+        Map<String, Object> config = MirrorMaker2Config.betweenSingleBrokers(
+                alias,
                 clusters.source().bootstrapServers(),
-                "target.bootstrap.servers",
+                "target",
                 clusters.target().bootstrapServers(),
-                alias + "->target.enabled",
-                true,
-                "topics",
-                topic,
-                "tasks.max",
-                2,
-                "emit.heartbeats.enabled",
-                false,
-                "emit.checkpoints.enabled",
-                false));
+                topic);
+        config.put("tasks.max", 2);
         if (prefix.isEmpty()) {
-            config.put("replication.policy.class", "org.apache.kafka.connect.mirror.IdentityReplicationPolicy");
-        }
-        // The clusters have one broker.
-        for (String kind : List.of("config", "offset", "status")) {
-            config.put(kind + ".storage.replication.factor", 1);
-        }
-        for (String kind : List.of("", "offset-syncs.topic.")) {
-            config.put(kind + "replication.factor", 1);
+            config.putAll(MirrorMaker2Config.SAME_NAMES);
         }
         config.put("target.offset.flush.interval.ms", 2_000);
         config.put("target.session.timeout.ms", 6_000);

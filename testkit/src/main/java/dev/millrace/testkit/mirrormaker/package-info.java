@@ -1,5 +1,5 @@
 /**
- * The jars of MirrorMaker 1 and 2, for tests that replace a MirrorMaker and for the demo that measures one.
+ * The jars of MirrorMaker 1 and 2, and configurations, for tests that replace a MirrorMaker and for the demo that measures one.
  *
  * <p><b>In:</b> Maven, and the poms among the resources. Nothing else of the test kit.
  *
