@@ -90,7 +90,7 @@ class AgentIT extends AgentFixture {
         }
 
         String output = AgentRun.withAgent()
-                .classPath(List.of(AgentRun.AGENT.resolveSibling("test-classes").toString()))
+                .classPath(List.of(AgentRun.TESTS.toString()))
                 .run(
                         LoadersProgram.class.getName(),
                         Stream.concat(

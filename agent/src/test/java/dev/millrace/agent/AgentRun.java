@@ -21,7 +21,9 @@ final class AgentRun {
 
     static final String NEWEST_KAFKA = System.getProperty("millrace.kafka.newest.version");
 
-    private static final Path JARS = AGENT.resolveSibling("programs");
+    /** Where the programs are, and the other versions of kafka-clients. */
+    static final Path TESTS = AGENT.resolveSibling("test-classes");
+
     private static final Duration LONGEST = Duration.ofMinutes(3);
 
     private final List<String> options = new ArrayList<>(List.of("-Xmx512m", "-XX:TieredStopAtLevel=1"));
@@ -75,8 +77,9 @@ final class AgentRun {
     static String classPath(String kafkaVersion) {
         return String.join(
                 File.pathSeparator,
-                AGENT.resolveSibling("test-classes").toString(),
-                JARS.resolve("kafka-clients-" + kafkaVersion + ".jar").toString(),
+                TESTS.toString(),
+                TESTS.resolve("kafka-clients/kafka-clients-" + kafkaVersion + ".jar")
+                        .toString(),
                 jarsOfThisJvm("slf4j-api-", "logback-"));
     }
 
