@@ -37,11 +37,11 @@ import org.springframework.kafka.transaction.KafkaTransactionManager;
 class MillraceAutoConfigurationTest {
     private static final String NO_BROKER = "localhost:1";
 
-    /** With the beans that a test gives it. */
+    /** An application that has only the beans that a test gives it. */
     private final ApplicationContextRunner application =
             new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(MillraceAutoConfiguration.class));
 
-    /** With those that Spring Boot makes. */
+    /** An application that also has the beans that Spring Boot makes. */
     private final ApplicationContextRunner bootApplication = application
             .withConfiguration(AutoConfigurations.of(KafkaAutoConfiguration.class))
             .withPropertyValues("spring.kafka.bootstrap-servers=" + NO_BROKER);

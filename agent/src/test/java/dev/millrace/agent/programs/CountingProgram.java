@@ -63,7 +63,7 @@ public final class CountingProgram {
         }
     }
 
-    /** Of the configuration. */
+    /** The configuration names it, so a producer makes it. */
     public static final class CountedInterceptor implements ProducerInterceptor<byte[], byte[]> {
         public CountedInterceptor() {
             MADE.incrementAndGet();
@@ -88,7 +88,7 @@ public final class CountingProgram {
         }
     }
 
-    /** Of the configuration. */
+    /** The configuration names it, so a producer makes it. */
     public static final class CountedPartitioner implements Partitioner {
         public CountedPartitioner() {
             MADE.incrementAndGet();

@@ -1,7 +1,7 @@
 package dev.millrace.client.kafka;
 
+import java.util.HashMap;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigDef;
@@ -70,7 +70,7 @@ public final class NewerKeys {
      * @throws org.apache.kafka.common.config.ConfigException a value is out of range
      */
     static Map<String, Object> values(AbstractConfig config, Map<String, Object> parsed) {
-        Map<String, Object> values = new TreeMap<>(DEFINITIONS.parse(config.originals()));
+        Map<String, Object> values = new HashMap<>(DEFINITIONS.parse(config.originals()));
         values.keySet().removeAll(parsed.keySet());
         return values;
     }
