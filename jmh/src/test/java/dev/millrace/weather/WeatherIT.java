@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,7 +18,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * {@code testkit/weather --climates 1 --seed} has the same climate and the same faults.
  */
 @Tag("thorough")
-@Timeout(600)
 class WeatherIT {
     /**
      * Two processes with {@code --resume exact} copy records of 900 kB and small ones, groups and settings, with no more

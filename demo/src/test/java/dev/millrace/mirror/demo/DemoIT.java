@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The demo without MirrorMaker 1 and 2, which Maven would have to download. */
@@ -24,7 +23,6 @@ class DemoIT {
     private Path folder;
 
     @Test
-    @Timeout(400)
     void shouldMirrorWithEachProducerAndFindEveryTargetExact() throws Exception {
         String output = run("--records=20000", "--threads=1", "--size=50");
 
@@ -38,7 +36,6 @@ class DemoIT {
 
     @Tag("thorough")
     @Test
-    @Timeout(400)
     void shouldPrintAJsonObjectForEachRunOfTheModesThatAreWanted() throws Exception {
         String output = run(
                 "--records=20000",
@@ -64,7 +61,6 @@ class DemoIT {
 
     @Tag("thorough")
     @Test
-    @Timeout(400)
     void shouldDrawCurvesOfSpeedByThreads() throws Exception {
         Path report = folder.resolve("curve.html");
 

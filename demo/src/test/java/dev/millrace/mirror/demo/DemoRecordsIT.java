@@ -13,11 +13,9 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 class DemoRecordsIT {
     @Test
-    @Timeout(120)
     void shouldWriteBatchesOfTheRecordsThatAreAskedFor() {
         try (KafkaCluster cluster = KafkaCluster.builder().start()) {
             cluster.createTopic(Demo.TOPIC, Demo.PARTITIONS, 1, Map.of());

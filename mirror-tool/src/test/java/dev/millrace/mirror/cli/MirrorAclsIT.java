@@ -48,7 +48,6 @@ import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
@@ -57,7 +56,6 @@ import picocli.CommandLine;
  * The table of ACLs in {@code docs/mirror.md}: with exactly these a mirror does all that it is asked to, and without one
  * that it needs it says which. Each user has topics and a group of its own.
  */
-@Timeout(180)
 class MirrorAclsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final String EXACT = "exact";

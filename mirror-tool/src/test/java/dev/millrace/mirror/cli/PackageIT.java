@@ -32,11 +32,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The package that operators unpack, run between real clusters with nothing else: no Java, no variables, few tools. */
-@Timeout(120)
 class PackageIT {
     private static final Path TAR = Path.of(
             "target",

@@ -13,11 +13,9 @@ import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code mirror plan} between two real clusters. */
-@Timeout(120)
 class PlanCommandIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -18,11 +18,9 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** {@code mirror plan} between two clusters that do not fit together. */
 @Tag("thorough")
-@Timeout(120)
 class PlanOfEverythingWrongIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Map<String, String> ANY_TIME =

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,7 +32,6 @@ import picocli.CommandLine;
 
 /** Mirrors of real clusters whose topics are paused, resumed and throttled by the commands. */
 @Tag("thorough")
-@Timeout(180)
 class TopicControlsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final int PARTITIONS = 2;

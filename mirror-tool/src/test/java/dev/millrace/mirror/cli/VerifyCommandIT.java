@@ -22,12 +22,10 @@ import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code mirror verify} between two real clusters. */
-@Timeout(120)
 class VerifyCommandIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -7,9 +7,7 @@ import dev.millrace.testkit.cluster.KafkaCluster;
 import java.time.Duration;
 import org.apache.kafka.clients.admin.Admin;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(120)
 class ClusterProbeIT {
     private static final long INTERVAL = Duration.ofSeconds(5).toNanos();
 

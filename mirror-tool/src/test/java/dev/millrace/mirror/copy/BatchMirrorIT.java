@@ -25,13 +25,11 @@ import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Mirrors that fetch by themselves, as users run them, between real clusters. */
-@Timeout(120)
 class BatchMirrorIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final int PARTITIONS = 5;
@@ -102,7 +100,7 @@ class BatchMirrorIT {
 
     @Tag("thorough")
     @ParameterizedTest
-    @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(names = {"BATCHES", "RECORDS"})
     void shouldCopyARecordThatIsLargerThanARequestOnlyUntilItIsCompressed(CopyMode mode) throws Exception {
         String topic = topic("large-" + mode, Map.of());
         Map<String, Object> config = new HashMap<>(clusters.source().clientConfig());
@@ -169,7 +167,7 @@ class BatchMirrorIT {
 
     @Tag("thorough")
     @ParameterizedTest
-    @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(names = {"BATCHES", "RECORDS"})
     void shouldLoseNothingWhenKilledMidway(CopyMode mode) throws Exception {
         String topic = topic("killed-" + mode, Map.of());
         int records = 100_000;
@@ -194,7 +192,7 @@ class BatchMirrorIT {
 
     @Tag("thorough")
     @ParameterizedTest
-    @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(names = {"BATCHES", "RECORDS"})
     void shouldDrainAndCommitOnSigterm(CopyMode mode) throws Exception {
         String topic = topic("stopped-" + mode, Map.of());
         int records = 100_000;
@@ -216,7 +214,7 @@ class BatchMirrorIT {
 
     @Tag("thorough")
     @ParameterizedTest
-    @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(names = {"BATCHES", "RECORDS"})
     void shouldCopyCommittedTransactionsOnly(CopyMode mode) throws Exception {
         String topic = topic("transactions-" + mode, Map.of());
         Map<String, Object> config = new HashMap<>(clusters.source().clientConfig());
@@ -253,7 +251,7 @@ class BatchMirrorIT {
 
     @Tag("thorough")
     @ParameterizedTest
-    @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(names = {"BATCHES", "RECORDS"})
     void shouldCopyWhatTheTargetStoresInAnotherForm(CopyMode mode) throws Exception {
         String topic = topic("converted-" + mode, Map.of());
         clusters.target()

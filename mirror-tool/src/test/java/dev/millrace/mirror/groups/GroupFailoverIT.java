@@ -38,12 +38,10 @@ import org.apache.kafka.connect.mirror.RemoteClusterUtils;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Groups of the source that go on at the target: what they see there is what they would have seen at the source. */
-@Timeout(180)
 class GroupFailoverIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final int PARTITIONS = 2;

@@ -31,12 +31,10 @@ import org.apache.kafka.streams.StreamsConfig;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Groups that are none of consumers: of Kafka Streams with its own protocol, and share groups. */
 @Tag("thorough")
-@Timeout(180)
 class GroupsOfOtherKindsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
 

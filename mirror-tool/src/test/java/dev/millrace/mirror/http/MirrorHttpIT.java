@@ -28,13 +28,11 @@ import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a mirror of real clusters shows over HTTP, compared with what the target has. */
-@Timeout(120)
 class MirrorHttpIT {
     private static final int PARTITIONS = 3;
     private static final int RECORDS = 6_000;
@@ -132,11 +130,10 @@ class MirrorHttpIT {
     }
 
     /**
-     * {@code -Dmillrace.picture=docs/mirror-status.png -Dmillrace.picture.seconds=90 -Dmillrace.patience=300} takes the
+     * {@code -Dmillrace.picture=docs/mirror-status.png -Dmillrace.picture.seconds=90} takes the
      * picture of the documentation; the file is named in full.
      */
     @Test
-    @Timeout(300)
     void shouldShowAndTakeChangesInARealBrowser() throws Exception {
         Optional<Path> browser = Chromium.find();
         assumeTrue(browser.isPresent(), "This machine has no Chromium on its PATH");

@@ -15,10 +15,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A source that loses records which were fetched already. */
-@Timeout(150)
 @Tag("thorough")
 class FetchTruncationIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -33,11 +33,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A fetcher and a cluster of three brokers. */
 @Tag("thorough")
-@Timeout(180)
 class FetcherIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int MB = 1 << 20;

@@ -24,12 +24,10 @@ import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Several mirrors of the same clusters: which progress belongs to which mirror, and which may run side by side. */
 @Tag("thorough")
-@Timeout(180)
 class MirrorGroupsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final int PARTITIONS = 3;

@@ -23,10 +23,8 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Taking over from MirrorMaker 2, whose offsets the test writes, where the copies are not easily found. */
-@Timeout(120)
 class Mm2TakeOverIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final String ALIAS = "old";

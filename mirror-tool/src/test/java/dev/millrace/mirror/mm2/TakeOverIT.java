@@ -24,14 +24,12 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.GroupState;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The real MirrorMaker ends in the middle of its work, and a mirror goes on. */
 @Tag("thorough")
-@Timeout(300)
 class TakeOverIT {
     private static final Duration STOP = Duration.ofSeconds(60);
     private static final int PARTITIONS_OF_1 = 1; // of more, MirrorMaker 1 gives records without a key any

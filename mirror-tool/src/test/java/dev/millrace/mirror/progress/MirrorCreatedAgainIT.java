@@ -19,7 +19,6 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -27,7 +26,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** A source topic is deleted and created anew: the new one is another topic, and is mirrored from its beginning. */
 @Tag("thorough")
-@Timeout(120)
 class MirrorCreatedAgainIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration STOP = Duration.ofSeconds(40);

@@ -19,14 +19,12 @@ import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** With {@code auto.offset.reset=latest} a mirror leaves out what was there before it, and nothing else. */
 @Tag("thorough")
-@Timeout(180)
 class MirrorFromTheEndIT {
     private static final Duration STOP = Duration.ofSeconds(40);
 

@@ -19,14 +19,12 @@ import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The source has lost records that the mirror was to read, or has read. */
 @Tag("thorough")
-@Timeout(120)
 class MirrorGapsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
 

@@ -20,14 +20,12 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a mirror commits, and how it ends, when topics are deleted, records are refused or the source is down. */
 @Tag("thorough")
-@Timeout(120)
 class MirrorProgressIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     /** Far less than the minute for which a consumer tries to commit. */

@@ -37,7 +37,6 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -45,7 +44,6 @@ import org.junit.jupiter.api.io.TempDir;
  * source has a batch that cannot be read.
  */
 @Tag("thorough")
-@Timeout(120)
 class MirrorRefusedIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final int RECORDS = 300;

@@ -20,15 +20,13 @@ import org.apache.kafka.clients.producer.Producer;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two mirrors of one group with many partitions, of which one is killed. */
 @Tag("thorough")
-@Timeout(900)
 class ManyPartitionsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
-    /** {@code -Dmillrace.topics=100 -Dmillrace.patience=300} for 10,000 partitions, which CI has no time for. */
+    /** {@code -Dmillrace.topics=100} for 10,000 partitions, which CI has no time for. */
     private static final int TOPICS = Integer.getInteger("millrace.topics", 2);
     /** Of each topic. */
     private static final int PARTITIONS = 100;

@@ -21,13 +21,11 @@ import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Mirrors as users run them, between real clusters. */
-@Timeout(120)
 class MirrorIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final int PARTITIONS = 5;

@@ -25,14 +25,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A mirror whose clusters are not as it needs them: it waits, says so, and goes on. In all modes, side by side. */
 @Tag("thorough")
-@Timeout(300) // for a hang only: with two other test JVMs beside it a test has taken 120 s, alone 50
 class MirrorOutageIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final List<CopyMode> MODES = List.of(CopyMode.CONSUMER, CopyMode.RECORDS, CopyMode.BATCHES);

@@ -15,11 +15,9 @@ import java.util.Set;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Three mirrors with prefixes copy from a cluster to the next, and from the last to the first. */
 @Tag("thorough")
-@Timeout(180)
 class MirrorRingIT {
     private static final Duration STOP = Duration.ofSeconds(40);
 

@@ -19,14 +19,12 @@ import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Where a mirror begins whose group has offsets, none, or those of another mirror. */
 @Tag("thorough")
-@Timeout(120)
 class MirrorStartIT {
     private static final Duration STOP = Duration.ofSeconds(40);
 

@@ -25,11 +25,9 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Links that carry less than the producer's memory in the time after which a partition hangs. */
 @Tag("thorough")
-@Timeout(1_800) // for a hang only
 class SlowLinkIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final int PARTITIONS = 64;

@@ -41,6 +41,7 @@ public final class MovingLeaders implements AutoCloseable {
 
     private void move() {
         for (int round = 1; !isStopped; round++) {
+            long begin = System.nanoTime();
             Map<TopicPartition, Optional<NewPartitionReassignment>> wanted = new HashMap<>();
             orders(round)
                     .forEach((partition, order) -> wanted.put(
@@ -57,7 +58,8 @@ public final class MovingLeaders implements AutoCloseable {
             } catch (InterruptedException e) {
                 return;
             }
-            LockSupport.parkNanos(PAUSE_NANOS);
+            // On a machine too slow for its brokers, nobody else could find a leader before it moves again.
+            LockSupport.parkNanos(Math.max(PAUSE_NANOS, 3 * (System.nanoTime() - begin)));
         }
     }
 

@@ -14,7 +14,7 @@ public final class SourceLoad implements AutoCloseable {
     private static final long BACKLOG = 30_000;
 
     /** Leaves the processors to the others. */
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(60);
 
     private final MirrorFixture clusters;
     private final String topic;

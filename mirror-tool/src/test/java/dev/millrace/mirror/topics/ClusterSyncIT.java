@@ -33,10 +33,8 @@ import org.apache.kafka.common.resource.ResourceType;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** {@code --sync}: what a mirror keeps on the target besides records. */
-@Timeout(120)
 class ClusterSyncIT {
     private static final Duration STOP = Duration.ofSeconds(40);
 

@@ -30,12 +30,10 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What topics and transactions of the source become on the target. */
 @Tag("thorough")
-@Timeout(120)
 class MirrorTopicsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
 

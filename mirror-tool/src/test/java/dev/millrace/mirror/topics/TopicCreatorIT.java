@@ -13,10 +13,8 @@ import java.util.concurrent.ExecutionException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Creates topics on a target that does not accept every setting. */
-@Timeout(120)
 class TopicCreatorIT {
     @AutoClose
     private static final KafkaCluster target = KafkaCluster.builder().start();

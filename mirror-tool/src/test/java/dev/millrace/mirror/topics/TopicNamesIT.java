@@ -20,11 +20,9 @@ import org.apache.kafka.connect.mirror.RemoteClusterUtils;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Mirrors between two real clusters whose copies have other names. */
 @Tag("thorough")
-@Timeout(180)
 class TopicNamesIT {
     private static final Duration STOP = Duration.ofSeconds(60);
     private static final int PARTITIONS = 2;

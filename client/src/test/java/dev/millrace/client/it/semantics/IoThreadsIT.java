@@ -22,10 +22,8 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigException;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** {@code millrace.io.threads} above 1: the threads share the partitions, and callbacks keep their guarantees. */
-@Timeout(120)
 class IoThreadsIT {
     private static final int IO_THREADS = 3;
     private static final int PARTITIONS = 7;
