@@ -307,8 +307,9 @@ public final class MetadataRefresh implements IoTask {
                 failures = 0;
                 notBeforeMs = Long.MIN_VALUE;
             }
-            warnOfErrors(delta);
+            ClusterImage before = images.current();
             withoutNews = images.applyDelta(delta) ? 0 : withoutNews + 1;
+            warnOfErrors(delta, before);
             if (complete) { // back off while answers bring no change, or requests would loop
                 completeSinceMs = clock.nowMs();
                 completeNotBeforeMs = completeSinceMs + settings.retryBackoff().delayMs(withoutNews);
@@ -321,10 +322,9 @@ public final class MetadataRefresh implements IoTask {
          * Warns once for each topic until it is described: {@code send} may wait long for it, and tells only its
          * caller.
          */
-        private void warnOfErrors(ClusterDelta delta) {
-            ClusterImage image = images.current();
+        private static void warnOfErrors(ClusterDelta delta, ClusterImage before) {
             delta.errors().forEach((topic, error) -> {
-                if (image.error(topic) == null) {
+                if (before.error(topic) == null) {
                     log.warn("The cluster does not describe topic {}: {}", topic, error.toString());
                 }
             });
