@@ -62,6 +62,7 @@ class ArchitectureTest {
             "org.apache.kafka.common.header",
             "org.apache.kafka.common.metrics",
             "org.apache.kafka.common.metrics.stats",
+            "org.apache.kafka.common.security.auth",
             "org.apache.kafka.common.serialization");
 
     /** Internal classes of the application's kafka-clients that are used nevertheless, with the reason. */
@@ -228,6 +229,8 @@ class ArchitectureTest {
                 .doNotHaveSimpleName("MonotonicTime") // its first value
                 .and()
                 .doNotHaveSimpleName("TopicCache") // the age of a file that another process wrote
+                .and()
+                .doNotHaveSimpleName("ReloadingSslEngineFactory") // the ages of files, and when certificates expire
                 .and()
                 .doNotHaveSimpleName("ProducerParts") // for BrokerMemory, to compare with records' timestamps
                 .and()

@@ -1,0 +1,260 @@
+package dev.millrace.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ch.qos.logback.classic.Level;
+import dev.millrace.client.support.LogLines;
+import dev.millrace.testkit.cluster.Certificates;
+import dev.millrace.testkit.cluster.Listener;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+import java.security.Key;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which certificates a client has after its files have changed. */
+class ReloadingSslEngineFactoryTest {
+    private static final char[] PASSWORD = "store-secret".toCharArray();
+
+    /** Two sets of certificates that differ in all. */
+    private static Map<String, String> first;
+
+    private static Map<String, String> second;
+
+    @TempDir
+    private static Path made;
+
+    @TempDir
+    private Path used;
+
+    private final LogLines log = new LogLines(ReloadingSslEngineFactory.class.getName(), Level.INFO);
+    private Instant now = Instant.now();
+    private int changes;
+    private final ReloadingSslEngineFactory factory = new ReloadingSslEngineFactory(() -> now);
+
+    @BeforeAll
+    static void makeCertificates() throws Exception {
+        first = make("first");
+        second = make("second");
+    }
+
+    private static Map<String, String> make(String name) throws IOException {
+        return Certificates.generate(Files.createDirectory(made.resolve(name)), Set.of(Listener.SSL_MUTUAL))
+                .clientSettings(Listener.SSL_MUTUAL);
+    }
+
+    @BeforeEach
+    void putFirst() throws Exception {
+        put(first, "ssl.keystore.location");
+        put(first, "ssl.truststore.location");
+    }
+
+    @AfterEach
+    void stopReadingTheLog() {
+        log.close();
+    }
+
+    @Test
+    void shouldTakeRenewedFilesAtTheNextConnection() throws Exception {
+        factory.configure(parsed(settings(first)));
+        assertHas(first, first);
+        connect();
+        assertHas(first, first);
+
+        put(second, "ssl.keystore.location");
+        connect();
+        assertHas(second, first);
+        put(second, "ssl.truststore.location");
+        connect();
+        assertHas(second, second);
+
+        assertThat(log.with("")).hasSize(2).allMatch(line -> line.startsWith("INFO Took the certificates"));
+        X509Certificate authority = (X509Certificate) authority(second);
+        assertThat(factory.expiry())
+                .as("the authority's certificate was made first, and is valid as long")
+                .contains(authority.getNotAfter().toInstant());
+    }
+
+    @Test
+    void shouldTakeRenewedPemFiles() throws Exception {
+        Map<String, Object> settings = settings(first);
+        Path pem = used.resolve("own.pem");
+        settings.put("ssl.keystore.type", "PEM");
+        settings.put("ssl.keystore.location", pem.toString());
+        settings.remove("ssl.keystore.password");
+        settings.remove("ssl.key.password");
+        putPem(first, pem);
+        factory.configure(parsed(settings));
+        assertHas(first, first);
+
+        putPem(second, pem);
+        connect();
+
+        assertHas(second, first);
+    }
+
+    @Test
+    void shouldKeepTheFormerOnesAndWarnOnceIfAFileIsDamaged() throws Exception {
+        factory.configure(parsed(settings(first)));
+        Path file = used.resolve(fileName(first, "ssl.keystore.location"));
+        byte[] all = Files.readAllBytes(file);
+
+        Files.write(file, Arrays.copyOf(all, all.length / 2));
+        age(file);
+        connect();
+        connect();
+
+        assertHas(first, first);
+        assertThat(log.with("")).hasSize(1);
+        assertThat(log.with("Cannot read the certificates").get(0))
+                .startsWith("WARN")
+                .contains(file.toString(), "the former ones stay in use; they expire at ");
+
+        put(second, "ssl.keystore.location");
+        connect();
+        assertHas(second, first);
+    }
+
+    @Test
+    void shouldKeepTheFormerOnesIfAFileIsGone() throws Exception {
+        factory.configure(parsed(settings(first)));
+
+        Files.delete(used.resolve(fileName(first, "ssl.truststore.location")));
+        connect();
+        connect();
+
+        assertHas(first, first);
+        assertThat(log.with("Cannot read the certificates")).hasSize(1);
+    }
+
+    @Test
+    void shouldNotTakeAFileThatMayStillBeWritten() throws Exception {
+        factory.configure(parsed(settings(first)));
+        put(second, "ssl.keystore.location");
+        Files.setLastModifiedTime(used.resolve(fileName(second, "ssl.keystore.location")), FileTime.from(now));
+
+        connect();
+        assertHas(first, first);
+        now = now.plusSeconds(2);
+        connect();
+
+        assertHas(second, first);
+        assertThat(log.with("")).hasSize(1);
+    }
+
+    @Test
+    void shouldFailAtTheStartAsKafkasOwnFactoryDoes() throws Exception {
+        Files.write(used.resolve(fileName(first, "ssl.keystore.location")), new byte[] {1, 2, 3});
+
+        assertThatThrownBy(() -> factory.configure(parsed(settings(first)))).isInstanceOf(KafkaException.class);
+    }
+
+    @Test
+    void shouldServeAClientWithoutFiles() {
+        factory.configure(parsed(new HashMap<>()));
+
+        connect();
+
+        assertThat(factory.keystore()).isNull();
+        assertThat(factory.truststore()).isNull();
+        assertThat(factory.expiry()).isEmpty();
+    }
+
+    private void connect() {
+        assertThat(factory.createClientSslEngine("localhost", 9093, "https").getUseClientMode())
+                .isTrue();
+    }
+
+    private void assertHas(Map<String, String> own, Map<String, String> trusted) throws Exception {
+        KeyStore ownStore = factory.keystore();
+        assertThat(ownStore.getCertificate(ownStore.aliases().nextElement())).isEqualTo(ownCertificate(own));
+        KeyStore trustStore = factory.truststore();
+        assertThat(trustStore.getCertificate("authority")).isEqualTo(authority(trusted));
+    }
+
+    private static Certificate authority(Map<String, String> set) throws Exception {
+        return store(set, "ssl.truststore.location").getCertificate("authority");
+    }
+
+    private static Certificate ownCertificate(Map<String, String> set) throws Exception {
+        KeyStore store = store(set, "ssl.keystore.location");
+        return store.getCertificate(store.aliases().nextElement());
+    }
+
+    private static KeyStore store(Map<String, String> set, String location) throws Exception {
+        return KeyStore.getInstance(Path.of(set.get(location)).toFile(), PASSWORD);
+    }
+
+    /** Puts a file of the set where the client reads it, long enough ago. */
+    private void put(Map<String, String> set, String location) throws IOException {
+        Path file = used.resolve(fileName(set, location));
+        Files.copy(Path.of(set.get(location)), file, StandardCopyOption.REPLACE_EXISTING);
+        age(file);
+    }
+
+    private void putPem(Map<String, String> set, Path file) throws Exception {
+        KeyStore store = store(set, "ssl.keystore.location");
+        String alias = store.aliases().nextElement();
+        Key key = store.getKey(alias, PASSWORD);
+        StringBuilder pem = new StringBuilder(pem("PRIVATE KEY", key.getEncoded()));
+        for (Certificate certificate : store.getCertificateChain(alias)) {
+            pem.append(pem("CERTIFICATE", certificate.getEncoded()));
+        }
+        Files.writeString(file, pem);
+        age(file);
+    }
+
+    private static String pem(String type, byte[] encoded) {
+        return "-----BEGIN " + type + "-----\n"
+                + Base64.getMimeEncoder().encodeToString(encoded)
+                + "\n-----END " + type + "-----\n";
+    }
+
+    /** Each change is a second after the one before, and all are long ago. */
+    private void age(Path file) throws IOException {
+        changes++;
+        Files.setLastModifiedTime(file, FileTime.from(now.minusSeconds(100 - changes)));
+    }
+
+    private static String fileName(Map<String, String> set, String location) {
+        return Path.of(set.get(location)).getFileName().toString();
+    }
+
+    /** With the files where they are used. */
+    private Map<String, Object> settings(Map<String, String> set) {
+        Map<String, Object> settings = new HashMap<>(set);
+        for (String location : new String[] {"ssl.keystore.location", "ssl.truststore.location"}) {
+            settings.put(location, used.resolve(fileName(set, location)).toString());
+        }
+        return settings;
+    }
+
+    /** As a client gives it to the factory. */
+    private static Map<String, Object> parsed(Map<String, Object> settings) {
+        Map<String, Object> config = new HashMap<>(settings);
+        config.put("bootstrap.servers", "localhost:9093");
+        config.put("security.protocol", "SSL");
+        config.put("key.serializer", ByteArraySerializer.class);
+        config.put("value.serializer", ByteArraySerializer.class);
+        return new HashMap<>(new ProducerConfig(config).values());
+    }
+}
