@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
  * members and miss a killed one after 45 s, and brokers that create the topics that they are asked for.
  */
 @Tag("thorough")
+@Tag("long")
 class KafkaDefaultsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final int PARTITIONS = 3;

@@ -42,6 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Three mirrors in one group, of which one is killed, stopped, cut off or restarted, while the source is written to. */
 @Tag("thorough")
+@Tag("long")
 @Timeout(3_600)
 class ManyMirrorsIT {
     private static final Duration STOP = Duration.ofSeconds(40);

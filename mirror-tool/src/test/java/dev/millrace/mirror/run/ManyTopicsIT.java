@@ -36,6 +36,7 @@ import org.junit.jupiter.api.Test;
 
 /** A start with many topics over long lines asks for many of them at a time. */
 @Tag("thorough")
+@Tag("long")
 class ManyTopicsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     /** {@code -Dmillrace.topics=2000} for more than CI has time for. */

@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A mirror whose clusters are not as it needs them: it waits, says so, and goes on. In all modes, side by side. */
 @Tag("thorough")
+@Tag("long")
 class MirrorOutageIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final List<CopyMode> MODES = List.of(CopyMode.CONSUMER, CopyMode.RECORDS, CopyMode.BATCHES);

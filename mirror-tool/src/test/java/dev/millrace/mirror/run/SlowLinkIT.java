@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /** Links that carry less than the producer's memory in the time after which a partition hangs. */
 @Tag("thorough")
+@Tag("long")
 class SlowLinkIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final int PARTITIONS = 64;
