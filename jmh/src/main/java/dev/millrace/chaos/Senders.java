@@ -31,6 +31,8 @@ final class Senders {
     private static final int THREADS = 32;
     private static final int MAX_PAUSE_MS = 40;
     private static final int BURST = 50;
+    /** A topic that refuses large batches takes records slowly; more than it takes would wait until they expire. */
+    private static final int MAX_PENDING_AFTER_FAULTS = 20;
 
     private final Producer<byte[], byte[]> producer;
     private final SendLedger ledger;
@@ -43,6 +45,8 @@ final class Senders {
 
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
     private volatile boolean stopping;
+    /** How many records of a thread may be without an outcome before it sends more. */
+    private volatile int maxPending = Integer.MAX_VALUE;
 
     Senders(Producer<byte[], byte[]> producer, SendLedger ledger, List<ChaosTopic> topics, long seed) {
         this.producer = producer;
@@ -69,7 +73,7 @@ final class Senders {
         try {
             while (!stopping) {
                 int records = random.nextInt(BURST) == 0 ? BURST : 1;
-                for (int i = 0; i < records; i++) {
+                for (int i = 0; i < records && pending.size() < maxPending; i++) {
                     pending.add(send(thread, random));
                 }
                 while (!pending.isEmpty() && pending.peek().future.isDone()) {
@@ -126,6 +130,7 @@ final class Senders {
 
     /** Blocks until each partition takes records again, and each topic has taken so many. Call it after the faults. */
     void awaitRecovery(int records, Duration timeout) {
+        maxPending = MAX_PENDING_AFTER_FAULTS;
         acknowledged.clear();
         try {
             Await.until(
