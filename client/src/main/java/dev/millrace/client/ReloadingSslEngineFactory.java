@@ -13,6 +13,7 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -102,14 +103,18 @@ public final class ReloadingSslEngineFactory implements SslEngineFactory {
 
     private SslEngineFactory newest() {
         List<Version> versions = versions();
-        if (!versions.equals(stores.versions) && !versions.equals(refused) && areSettled(versions)) {
+        if (!isKnown(versions) && areSettled(versions)) {
             reload(versions);
         }
         return stores.engines;
     }
 
+    private boolean isKnown(List<Version> versions) {
+        return versions.equals(stores.versions) || versions.equals(refused);
+    }
+
     private synchronized void reload(List<Version> versions) {
-        if (versions.equals(stores.versions) || versions.equals(refused)) {
+        if (isKnown(versions)) {
             return; // another thread was first
         }
         try {
@@ -163,25 +168,20 @@ public final class ReloadingSslEngineFactory implements SslEngineFactory {
         if (own == null) {
             return Optional.empty();
         }
+        List<Instant> ends = new ArrayList<>();
         try {
-            return Collections.list(own.aliases()).stream()
-                    .flatMap(alias -> chain(own, alias))
-                    .filter(X509Certificate.class::isInstance)
-                    .map(certificate ->
-                            ((X509Certificate) certificate).getNotAfter().toInstant())
-                    .min(Instant::compareTo);
+            for (String alias : Collections.list(own.aliases())) {
+                Certificate[] chain = own.getCertificateChain(alias);
+                for (Certificate certificate : chain == null ? new Certificate[0] : chain) {
+                    if (certificate instanceof X509Certificate x509) {
+                        ends.add(x509.getNotAfter().toInstant());
+                    }
+                }
+            }
         } catch (KeyStoreException e) {
             throw new IllegalStateException("A store that was read must be usable", e);
         }
-    }
-
-    private static Stream<Certificate> chain(KeyStore store, String alias) {
-        try {
-            Certificate[] chain = store.getCertificateChain(alias);
-            return chain == null ? Stream.empty() : Stream.of(chain);
-        } catch (KeyStoreException e) {
-            throw new IllegalStateException("A store that was read must be usable", e);
-        }
+        return ends.stream().min(Instant::compareTo);
     }
 
     @Override

@@ -5,12 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import dev.millrace.client.support.LogLines;
+import dev.millrace.client.support.RenewedFiles;
 import dev.millrace.testkit.cluster.Certificates;
 import dev.millrace.testkit.cluster.Listener;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.security.Key;
 import java.security.KeyStore;
@@ -48,7 +49,7 @@ class ReloadingSslEngineFactoryTest {
 
     private final LogLines log = new LogLines(ReloadingSslEngineFactory.class.getName(), Level.INFO);
     private Instant now = Instant.now();
-    private int changes;
+    private final RenewedFiles files = new RenewedFiles();
     private final ReloadingSslEngineFactory factory = new ReloadingSslEngineFactory(() -> now);
 
     @BeforeAll
@@ -118,8 +119,7 @@ class ReloadingSslEngineFactoryTest {
         Path file = used.resolve(fileName(first, "ssl.keystore.location"));
         byte[] all = Files.readAllBytes(file);
 
-        Files.write(file, Arrays.copyOf(all, all.length / 2));
-        age(file);
+        files.write(file, Arrays.copyOf(all, all.length / 2));
         connect();
         connect();
 
@@ -204,11 +204,9 @@ class ReloadingSslEngineFactoryTest {
         return KeyStore.getInstance(Path.of(set.get(location)).toFile(), PASSWORD);
     }
 
-    /** Puts a file of the set where the client reads it, long enough ago. */
+    /** Puts a file of the set where the client reads it. */
     private void put(Map<String, String> set, String location) throws IOException {
-        Path file = used.resolve(fileName(set, location));
-        Files.copy(Path.of(set.get(location)), file, StandardCopyOption.REPLACE_EXISTING);
-        age(file);
+        files.copy(Path.of(set.get(location)), used.resolve(fileName(set, location)));
     }
 
     private void putPem(Map<String, String> set, Path file) throws Exception {
@@ -219,8 +217,7 @@ class ReloadingSslEngineFactoryTest {
         for (Certificate certificate : store.getCertificateChain(alias)) {
             pem.append(pem("CERTIFICATE", certificate.getEncoded()));
         }
-        Files.writeString(file, pem);
-        age(file);
+        files.write(file, pem.toString().getBytes(StandardCharsets.US_ASCII));
     }
 
     private static String pem(String type, byte[] encoded) {
@@ -229,17 +226,11 @@ class ReloadingSslEngineFactoryTest {
                 + "\n-----END " + type + "-----\n";
     }
 
-    /** Each change is a second after the one before, and all are long ago. */
-    private void age(Path file) throws IOException {
-        changes++;
-        Files.setLastModifiedTime(file, FileTime.from(now.minusSeconds(100 - changes)));
-    }
-
     private static String fileName(Map<String, String> set, String location) {
         return Path.of(set.get(location)).getFileName().toString();
     }
 
-    /** With the files where they are used. */
+    /** Returns the settings of a client that has these files where it uses them. */
     private Map<String, Object> settings(Map<String, String> set) {
         Map<String, Object> settings = new HashMap<>(set);
         for (String location : new String[] {"ssl.keystore.location", "ssl.truststore.location"}) {
@@ -248,7 +239,7 @@ class ReloadingSslEngineFactoryTest {
         return settings;
     }
 
-    /** As a client gives it to the factory. */
+    /** Returns the settings as a client gives them to the factory. */
     private static Map<String, Object> parsed(Map<String, Object> settings) {
         Map<String, Object> config = new HashMap<>(settings);
         config.put("bootstrap.servers", "localhost:9093");

@@ -5,30 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.ReloadingSslEngineFactory;
 import dev.millrace.client.support.ProducerKind;
-import dev.millrace.testkit.Await;
+import dev.millrace.client.support.RenewedFiles;
+import dev.millrace.client.support.Tries;
 import dev.millrace.testkit.cluster.Certificates;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
+import dev.millrace.testkit.cluster.TopicContents;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.FileTime;
-import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,7 +30,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("thorough")
 class RenewedCertificatesIT {
     private static final String LOCATION = "ssl.keystore.location";
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     @AutoClose
     private static final KafkaCluster cluster =
@@ -48,7 +38,7 @@ class RenewedCertificatesIT {
     @TempDir
     private Path folder;
 
-    private int changes;
+    private final RenewedFiles files = new RenewedFiles();
 
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
@@ -57,7 +47,7 @@ class RenewedCertificatesIT {
         Map<String, Object> config = new HashMap<>(cluster.clientConfig(Listener.SSL_MUTUAL));
         Path good = Path.of(config.get(LOCATION).toString());
         Path used = folder.resolve("client.p12");
-        put(good, used);
+        files.copy(good, used);
         config.put(LOCATION, used.toString());
         config.put("ssl.engine.factory.class", ReloadingSslEngineFactory.class.getName());
         config.put("request.timeout.ms", "10000");
@@ -69,62 +59,36 @@ class RenewedCertificatesIT {
             send(producer, topic, "first");
 
             // when a damaged file is in the place of its certificate, and all connections are new
-            Files.write(used, new byte[] {1, 2, 3});
-            age(used);
+            files.write(used, new byte[] {1, 2, 3});
             cluster.restart(1);
             send(producer, topic, "second");
 
             // and when one is there that the brokers do not know
-            put(ofAnotherAuthority(), used);
+            files.copy(ofAnotherAuthority(), used);
             cluster.restart(1);
             assertThatThrownBy(() -> send(producer, topic, "refused")).isNotNull();
 
             // and when it is replaced by one that they know; after a refusal the stock producer is of no more use
-            put(good, used);
+            files.copy(good, used);
             if (kind == ProducerKind.MILLRACE) {
-                Await.until("the producer connects", PATIENCE, () -> isSent(producer, topic, "third"));
+                Tries.untilAcknowledged(producer, record(topic, "third"));
             }
         }
 
-        // then
-        assertThat(read(config, topic))
+        // then Kafka's consumer, with the same class, reads what was sent
+        assertThat(TopicContents.read(config, topic))
+                .extracting(record -> new String(record.value(), StandardCharsets.UTF_8))
                 .startsWith("first", "second")
                 .hasSize(kind == ProducerKind.MILLRACE ? 3 : 2)
                 .doesNotContain("refused");
     }
 
-    private static boolean isSent(Producer<byte[], byte[]> producer, String topic, String value) {
-        try {
-            send(producer, topic, value);
-            return true;
-        } catch (ExecutionException e) {
-            return false;
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
     private static void send(Producer<byte[], byte[]> producer, String topic, String value) throws Exception {
-        producer.send(new ProducerRecord<>(topic, value.getBytes(StandardCharsets.UTF_8)))
-                .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        producer.send(record(topic, value)).get();
     }
 
-    /** By Kafka's consumer, with the same class. */
-    private static List<String> read(Map<String, Object> config, String topic) {
-        TopicPartition partition = new TopicPartition(topic, 0);
-        try (KafkaConsumer<byte[], byte[]> consumer =
-                new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-            consumer.assign(List.of(partition));
-            consumer.seekToBeginning(List.of(partition));
-            List<String> values = new ArrayList<>();
-            Await.until("all is read", PATIENCE, () -> {
-                consumer.poll(Duration.ofMillis(100))
-                        .forEach(record -> values.add(new String(record.value(), StandardCharsets.UTF_8)));
-                return consumer.position(partition)
-                        >= consumer.endOffsets(List.of(partition)).get(partition);
-            });
-            return values;
-        }
+    private static ProducerRecord<byte[], byte[]> record(String topic, String value) {
+        return new ProducerRecord<>(topic, value.getBytes(StandardCharsets.UTF_8));
     }
 
     private Path ofAnotherAuthority() throws IOException {
@@ -132,16 +96,5 @@ class RenewedCertificatesIT {
                 Certificates.generate(Files.createDirectory(folder.resolve("other")), Set.of(Listener.SSL_MUTUAL))
                         .clientSettings(Listener.SSL_MUTUAL)
                         .get(LOCATION));
-    }
-
-    private void put(Path from, Path to) throws IOException {
-        Files.copy(from, to, StandardCopyOption.REPLACE_EXISTING);
-        age(to);
-    }
-
-    /** Each change is a second after the one before, and all are long ago. */
-    private void age(Path file) throws IOException {
-        changes++;
-        Files.setLastModifiedTime(file, FileTime.from(Instant.now().minusSeconds(100 - changes)));
     }
 }
