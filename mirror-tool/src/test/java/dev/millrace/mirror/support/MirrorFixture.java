@@ -1,5 +1,7 @@
 package dev.millrace.mirror.support;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.config.ProducerKind;
 import dev.millrace.testkit.Await;
@@ -278,13 +280,15 @@ public final class MirrorFixture implements AutoCloseable {
     /** Waits for a condition. Fails at once when one of the mirrors ends, and after a time-out. */
     public static void await(String what, BooleanSupplier condition, MirrorProcess... mirrors) {
         boolean holds = Await.holdsWithin(PATIENCE, () -> {
-            boolean isThere = condition.getAsBoolean();
-            if (!isThere) {
-                Stream.of(mirrors).filter(mirror -> !mirror.isAlive()).forEach(mirror -> {
-                    throw new AssertionError("A mirror ended before " + what + ": " + mirror.output());
-                });
+            if (condition.getAsBoolean()) {
+                return true;
             }
-            return isThere;
+            for (MirrorProcess mirror : mirrors) {
+                assertThat(mirror.isAlive())
+                        .as(() -> "A mirror ended before " + what + ": " + mirror.output())
+                        .isTrue();
+            }
+            return false;
         });
         if (!holds) {
             throw new AssertionError("Not within " + PATIENCE + ": " + what
