@@ -135,7 +135,9 @@ public final class ReloadingSslEngineFactory implements SslEngineFactory {
     }
 
     private String whenTheyExpire() {
-        return expiry().map(at -> "; they expire at " + at).orElse("");
+        return expiry(stores.engines.keystore())
+                .map(at -> "; they expire at " + at)
+                .orElse("");
     }
 
     private List<Version> versions() {
@@ -160,18 +162,21 @@ public final class ReloadingSslEngineFactory implements SslEngineFactory {
     }
 
     /**
-     * Returns when the first of the client's own certificates in use expires, those that signed it included; empty if it
-     * has none, or before {@code configure}.
+     * Returns when the first of the client's own certificates expires, those that signed it included; empty if it has
+     * none, or before {@code configure}. Takes renewed files first, as a connection does.
      */
     public Optional<Instant> expiry() {
-        KeyStore own = keystore();
-        if (own == null) {
+        return stores == null ? Optional.empty() : expiry(newest().keystore());
+    }
+
+    private static Optional<Instant> expiry(KeyStore ownOrNull) {
+        if (ownOrNull == null) {
             return Optional.empty();
         }
         List<Instant> ends = new ArrayList<>();
         try {
-            for (String alias : Collections.list(own.aliases())) {
-                Certificate[] chain = own.getCertificateChain(alias);
+            for (String alias : Collections.list(ownOrNull.aliases())) {
+                Certificate[] chain = ownOrNull.getCertificateChain(alias);
                 for (Certificate certificate : chain == null ? new Certificate[0] : chain) {
                     if (certificate instanceof X509Certificate x509) {
                         ends.add(x509.getNotAfter().toInstant());

@@ -2,6 +2,7 @@ package dev.millrace.mirror.cli;
 
 import static java.util.Map.entry;
 
+import dev.millrace.client.ReloadingSslEngineFactory;
 import dev.millrace.mirror.config.ByteBalancedAssignor;
 import dev.millrace.mirror.text.MirrorException;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.GroupProtocol;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.SslConfigs;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -36,6 +38,8 @@ public final class ClientConfigs {
 
     private static final Map<String, Object> CONSUMER_DEFAULTS = Map.ofEntries(
             entry(ConsumerConfig.CLIENT_ID_CONFIG, "mirror-consumer"),
+            // A mirror runs for longer than certificates are valid.
+            entry(SslConfigs.SSL_ENGINE_FACTORY_CLASS_CONFIG, ReloadingSslEngineFactory.class),
             entry(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"),
             // Otherwise records of an aborted transaction would become ordinary records on the target.
             entry(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed"),
@@ -60,6 +64,8 @@ public final class ClientConfigs {
     private static final Map<String, Object> PRODUCER_DEFAULTS = Map.of(
             ProducerConfig.CLIENT_ID_CONFIG,
             "mirror-producer",
+            SslConfigs.SSL_ENGINE_FACTORY_CLASS_CONFIG,
+            ReloadingSslEngineFactory.class,
             ProducerConfig.ACKS_CONFIG,
             "all",
             ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG,

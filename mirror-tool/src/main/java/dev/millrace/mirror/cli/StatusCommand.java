@@ -107,6 +107,10 @@ final class StatusCommand implements Callable<Integer> {
                 text(now, "mode"),
                 text(now, "resume"),
                 number(now, "upSeconds"));
+        String warning = text(now, "warning");
+        if (!warning.isEmpty()) {
+            out.printf("%s%n%n", warning);
+        }
         String controls = text(now, "controls");
         if (!controls.isEmpty()) {
             out.printf("%s%n%n", controls);

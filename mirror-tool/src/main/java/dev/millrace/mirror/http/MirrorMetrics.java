@@ -68,6 +68,16 @@ final class MirrorMetrics {
         gauge("cluster_up", "1 while the cluster answers.")
                 .add(condition.isSourceAnswering() ? 1 : 0, "cluster", "source")
                 .add(condition.isTargetAnswering() ? 1 : 0, "cluster", "target");
+        if (!status.certificates().isEmpty()) {
+            gauge(
+                    "certificate_expiry_timestamp_seconds",
+                    "When the certificate that the mirror shows to the cluster expires, in seconds since 1970.");
+            status.certificates()
+                    .forEach(certificate -> text.add(
+                            certificate.expiry().getEpochSecond(),
+                            "cluster",
+                            certificate.cluster().label()));
+        }
         gauge("uptime_seconds", "Since the start of the process's mirror.").add(condition.upSeconds());
     }
 

@@ -37,6 +37,7 @@ final class StatusJson {
         json.name("state").value(condition.state().toString());
         json.name("failure").value(condition.failure());
         json.name("obstacle").value(condition.obstacle());
+        json.name("warning").value(status.warning());
         json.name("upSeconds").value(condition.upSeconds());
         json.name("atMs").value(System.currentTimeMillis());
         MirrorStatus.Clusters clusters = status.clusters();

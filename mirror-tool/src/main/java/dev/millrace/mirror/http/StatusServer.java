@@ -68,8 +68,8 @@ public final class StatusServer implements AutoCloseable {
             "/", status -> new Answer(200, "text/html; charset=utf-8", page),
             "/status", status -> new Answer(200, "application/json", statusJson(status)),
             "/metrics", status -> new Answer(200, PrometheusText.CONTENT_TYPE, MirrorMetrics.format(status)),
-            "/healthz", status -> answer(status.condition().failure()),
-            "/readyz", status -> answer(status.condition().obstacle()));
+            "/healthz", status -> answer(status.condition().failure(), ""),
+            "/readyz", status -> answer(status.condition().obstacle(), status.warning()));
 
     /**
      * What a server shows and changes.
@@ -232,8 +232,11 @@ public final class StatusServer implements AutoCloseable {
         return method.equals("GET") || method.equals("HEAD");
     }
 
-    private static Answer answer(String problem) {
-        return problem.isEmpty() ? Answer.text(200, "ok") : Answer.text(503, problem);
+    private static Answer answer(String problem, String warning) {
+        if (!problem.isEmpty()) {
+            return Answer.text(503, problem);
+        }
+        return Answer.text(200, warning.isEmpty() ? "ok" : "ok. " + warning);
     }
 
     private static void send(HttpExchange exchange, Answer answer) throws IOException {

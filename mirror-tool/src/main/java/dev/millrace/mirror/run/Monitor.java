@@ -10,6 +10,7 @@ import dev.millrace.mirror.progress.SourceGaps;
 import dev.millrace.mirror.progress.TopicIdentities;
 import dev.millrace.mirror.refused.RefusedRecordReport;
 import dev.millrace.mirror.status.CatchUpEstimate;
+import dev.millrace.mirror.status.ClientCertificate;
 import dev.millrace.mirror.status.MemberStatus;
 import dev.millrace.mirror.status.MirrorState;
 import dev.millrace.mirror.status.MirrorStatus;
@@ -31,6 +32,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -59,6 +61,7 @@ final class Monitor {
     private final SourceGaps gaps;
     private final RefusedRecordReport refused;
     private final RefusedTopics refusedTopics;
+    private final List<ClientCertificate> certificates;
     private final StallTimes stalls = new StallTimes();
     private final CatchUpEstimate catchUp = new CatchUpEstimate();
     private final long startNanos = System.nanoTime();
@@ -95,6 +98,7 @@ final class Monitor {
         this.gaps = gaps;
         this.refused = refused;
         this.refusedTopics = refusedTopics;
+        this.certificates = ClientCertificate.of(config);
     }
 
     /** Notes that the mirror cannot copy yet. */
@@ -195,6 +199,10 @@ final class Monitor {
                         config.mode(),
                         config.policies().resume(),
                         config.threads()),
+                certificates.stream()
+                        .map(ClientCertificate::status)
+                        .flatMap(Optional::stream)
+                        .toList(),
                 totals(),
                 catchUp.seconds(),
                 partitions(parts == null ? Set.of() : parts.watch.problem().partitions()),

@@ -4,14 +4,17 @@ import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.config.ResumeMode;
 import dev.millrace.mirror.config.TopicNames;
 import dev.millrace.mirror.control.ControlState;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * What a mirror does at one moment. Its counts are of this process, since its start, and are read one after the other.
  *
  * @param condition how it is
  * @param clusters from where to where it mirrors
+ * @param certificates that it shows to the clusters
  * @param totals of all partitions
  * @param catchUpSeconds seconds until it has caught up if its lag keeps falling as in the last minute; 0 if it has; NaN
  *     if unknown
@@ -25,6 +28,7 @@ import java.util.Map;
 public record MirrorStatus(
         Condition condition,
         Clusters clusters,
+        List<CertificateStatus> certificates,
         MirrorTotals totals,
         double catchUpSeconds,
         List<PartitionStatus> partitions,
@@ -33,6 +37,15 @@ public record MirrorStatus(
         Bytes bytes,
         Events events,
         ControlState controls) {
+    /** Says what will hinder the mirror soon; empty if nothing is known to. */
+    public String warning() {
+        Instant now = Instant.now();
+        return certificates.stream()
+                .map(certificate -> certificate.warning(now))
+                .filter(text -> !text.isEmpty())
+                .collect(Collectors.joining(". "));
+    }
+
     /**
      * How a mirror is.
      *

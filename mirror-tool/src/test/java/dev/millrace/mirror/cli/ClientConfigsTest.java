@@ -3,6 +3,7 @@ package dev.millrace.mirror.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.ReloadingSslEngineFactory;
 import dev.millrace.mirror.config.ByteBalancedAssignor;
 import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.text.MirrorException;
@@ -37,6 +38,18 @@ class ClientConfigsTest {
         assertThat(ClientConfigs.consumer(file, null, "from-line"))
                 .containsEntry("bootstrap.servers", "file:1")
                 .containsEntry("group.id", "from-line");
+    }
+
+    @Test
+    void shouldTakeRenewedCertificatesUnlessTheUserNamesAnotherFactory() throws IOException {
+        String other = "org.apache.kafka.common.security.ssl.DefaultSslEngineFactory";
+        Path file = file("ssl.engine.factory.class=" + other);
+
+        assertThat(DerivedConfigs.admin(ClientConfigs.consumer(null, "a:1", null)))
+                .containsEntry("ssl.engine.factory.class", ReloadingSslEngineFactory.class);
+        assertThat(DerivedConfigs.admin(ClientConfigs.producer(null, "a:1")))
+                .containsEntry("ssl.engine.factory.class", ReloadingSslEngineFactory.class);
+        assertThat(ClientConfigs.producer(file, "a:1")).containsEntry("ssl.engine.factory.class", other);
     }
 
     @Test

@@ -19,6 +19,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -57,7 +58,8 @@ class StatusServerTest {
 
         assertThat(answer.headers().firstValue("Content-Type")).contains("application/json");
         assertThat(answer.body())
-                .startsWith("{\"state\":\"running\",\"failure\":\"\",\"obstacle\":\"\",\"upSeconds\":12.5,")
+                .startsWith(
+                        "{\"state\":\"running\",\"failure\":\"\",\"obstacle\":\"\",\"warning\":\"\",\"upSeconds\":12.5,")
                 .contains("\"isLagKnown\":true,\"catchUpSeconds\":90.0,")
                 .contains("\"latency\":{\"boundsMs\":[5,1000],\"counts\":[1,2,0]}")
                 .contains(
@@ -92,6 +94,20 @@ class StatusServerTest {
         assertThat(send("GET", "healthz").statusCode()).isEqualTo(200);
         assertThat(send("GET", "readyz").statusCode()).isEqualTo(503);
         assertThat(send("GET", "readyz").body()).isEqualTo("The source cluster does not answer\n");
+    }
+
+    @Test
+    void shouldBeReadyAndWarnWhileACertificateIsAboutToExpire() throws Exception {
+        Instant expiry = Instant.now().plus(Duration.ofDays(3));
+        status = Statuses.expiring(expiry);
+
+        assertThat(send("GET", "readyz").statusCode()).isEqualTo(200);
+        assertThat(send("GET", "readyz").body())
+                .startsWith("ok. The certificate for the source, /etc/mirror.p12, expires in ")
+                .endsWith(", at " + expiry + "\n");
+        assertThat(send("GET", "status").body()).contains("\"warning\":\"The certificate for the source, ");
+        assertThat(send("GET", "metrics").body())
+                .contains("millrace_mirror_certificate_expiry_timestamp_seconds{cluster=\"source\"} ");
     }
 
     @Test

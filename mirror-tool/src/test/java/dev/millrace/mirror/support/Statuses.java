@@ -1,9 +1,11 @@
 package dev.millrace.mirror.support;
 
+import dev.millrace.mirror.config.ClusterRole;
 import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.config.ResumeMode;
 import dev.millrace.mirror.config.TopicNames;
 import dev.millrace.mirror.control.ControlState;
+import dev.millrace.mirror.status.CertificateStatus;
 import dev.millrace.mirror.status.LatencyCounts;
 import dev.millrace.mirror.status.MemberStatus;
 import dev.millrace.mirror.status.MirrorState;
@@ -13,6 +15,7 @@ import dev.millrace.mirror.status.PartitionStatus;
 import dev.millrace.mirror.status.RefusedRecordsMXBean;
 import dev.millrace.mirror.status.SourceGapsMXBean;
 import dev.millrace.mirror.status.StallCause;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -26,12 +29,18 @@ public final class Statuses {
     }
 
     public static MirrorStatus running(ControlState controls, List<PartitionStatus> partitions) {
-        return of(MirrorState.RUNNING, "", "", partitions, controls);
+        return of(MirrorState.RUNNING, "", "", partitions, controls, List.of());
+    }
+
+    /** It runs, with a certificate for the source. */
+    public static MirrorStatus expiring(Instant expiry) {
+        CertificateStatus certificate = new CertificateStatus(ClusterRole.SOURCE, "/etc/mirror.p12", expiry);
+        return of(MirrorState.RUNNING, "", "", partitions("a", 1), ControlState.NONE, List.of(certificate));
     }
 
     public static MirrorStatus of(
             MirrorState state, String failure, String obstacle, List<PartitionStatus> partitions) {
-        return of(state, failure, obstacle, partitions, ControlState.NONE);
+        return of(state, failure, obstacle, partitions, ControlState.NONE, List.of());
     }
 
     private static MirrorStatus of(
@@ -39,7 +48,8 @@ public final class Statuses {
             String failure,
             String obstacle,
             List<PartitionStatus> partitions,
-            ControlState controls) {
+            ControlState controls,
+            List<CertificateStatus> certificates) {
         return new MirrorStatus(
                 new MirrorStatus.Condition(state, failure, obstacle, true, false, 12.5),
                 new MirrorStatus.Clusters(
@@ -50,6 +60,7 @@ public final class Statuses {
                         CopyMode.AUTO,
                         ResumeMode.EXACT,
                         2),
+                certificates,
                 new MirrorTotals(120, 100, 0, 5_000, 7, true),
                 90,
                 partitions,

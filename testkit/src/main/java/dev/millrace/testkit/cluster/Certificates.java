@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,6 +27,8 @@ public final class Certificates {
     private static final String AUTHORITY = "authority";
     private static final String FOR_THIS_HOST = "-dname CN=localhost -ext san=dns:localhost,ip:127.0.0.1";
     private static final String VALID = " -validity 30";
+    private static final String CLIENT = "-dname CN=client";
+    private static final Duration DAY = Duration.ofDays(1);
 
     private final Path folder;
 
@@ -38,7 +41,7 @@ public final class Certificates {
         BROKER(FOR_THIS_HOST + VALID),
         EXPIRED(FOR_THIS_HOST + " -startdate -3d -validity 1"),
         OTHER_HOST("-dname CN=elsewhere -ext san=dns:elsewhere.invalid" + VALID),
-        CLIENT("-dname CN=client" + VALID);
+        CLIENT(Certificates.CLIENT + VALID);
 
         private final String options;
 
@@ -58,7 +61,7 @@ public final class Certificates {
     /** Makes, in the folder, the stores that brokers and clients of these listeners need; takes a second or two. */
     public static Certificates generate(Path folder, Set<Listener> listeners) {
         Certificates certificates = new Certificates(folder);
-        Path work = folder.resolve("authority.p12");
+        Path work = certificates.work();
         keytool(work, AUTHORITY, "-dname CN=authority -ext bc:c=ca:true" + VALID);
         try {
             KeyStore trusted = empty();
@@ -69,7 +72,7 @@ public final class Certificates {
                         ? listeners.contains(Listener.SSL_MUTUAL)
                         : listeners.stream().anyMatch(l -> l.isEncrypted() && Kind.ofBroker(l) == kind);
                 if (isNeeded) {
-                    certificates.sign(work, kind);
+                    certificates.sign(kind.name(), kind.options, certificates.keyStore(kind));
                 }
             }
         } catch (GeneralSecurityException e) {
@@ -80,16 +83,28 @@ public final class Certificates {
         return certificates;
     }
 
-    private void sign(Path work, Kind kind) throws GeneralSecurityException, IOException {
-        keytool(work, kind.name(), "-signer " + AUTHORITY + " " + kind.options);
-        KeyStore all = load(work);
+    /** Makes a key store with a new client certificate that is valid for less than a day; the password is that of the others. */
+    public void makeClientStore(Path file, Duration validity) {
+        String start = " -startdate -" + DAY.minus(validity).toSeconds() + "S -validity " + DAY.toDays();
+        try {
+            sign("client-" + System.nanoTime(), CLIENT + start, file);
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("Cannot make a certificate", e);
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot make a certificate", e);
+        }
+    }
+
+    private void sign(String alias, String options, Path file) throws GeneralSecurityException, IOException {
+        keytool(work(), alias, "-signer " + AUTHORITY + " " + options);
+        KeyStore all = load(work());
         KeyStore own = empty();
         own.setKeyEntry(
-                kind.name(),
-                all.getKey(kind.name(), PASSWORD.toCharArray()),
+                alias,
+                all.getKey(alias, PASSWORD.toCharArray()),
                 PASSWORD.toCharArray(),
-                all.getCertificateChain(kind.name()));
-        save(own, keyStore(kind));
+                all.getCertificateChain(alias));
+        save(own, file);
     }
 
     Map<String, String> brokerSettings(Set<Listener> listeners) {
@@ -141,6 +156,10 @@ public final class Certificates {
         settings.put(prefix + ".type", "PKCS12");
         settings.put(prefix + ".location", store.toString());
         settings.put(prefix + ".password", PASSWORD);
+    }
+
+    private Path work() {
+        return folder.resolve("authority.p12");
     }
 
     private Path trustStore() {

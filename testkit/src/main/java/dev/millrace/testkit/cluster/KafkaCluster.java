@@ -137,6 +137,11 @@ public final class KafkaCluster implements AutoCloseable {
         return config;
     }
 
+    /** The certificates of a cluster that has an encrypted listener. */
+    public Certificates certificates() {
+        return certificates.orElseThrow();
+    }
+
     /** The {@code broker.rack} of a broker, which no other broker has. */
     public String rack(int broker) {
         return BrokerSettings.rack(broker);

@@ -1,0 +1,132 @@
+package dev.millrace.mirror.run;
+
+import static dev.millrace.mirror.support.MirrorFixture.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.config.ProducerKind;
+import dev.millrace.mirror.support.MirrorFixture;
+import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.SourceLoad;
+import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.cluster.Listener;
+import dev.millrace.testkit.oracle.Comparison;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A mirror that runs for longer than any of its certificates is valid. */
+@Tag("thorough")
+@Tag("long")
+class MirrorCertificatesIT {
+    private static final Duration VALID = Duration.ofMinutes(2);
+    private static final int RENEWALS = 3;
+    private static final int PARTITIONS = 3;
+    private static final Duration STOP = Duration.ofSeconds(60);
+    private static final String TOPIC = "renewed";
+
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture(
+            source -> source.listeners(Listener.SSL_MUTUAL), target -> target.listeners(Listener.SSL_MUTUAL));
+
+    @TempDir
+    private Path folder;
+
+    private final long seed = Long.getLong("millrace.seed", System.nanoTime());
+    private Instant expiry;
+
+    @Test
+    void shouldGoOnWithRenewedCertificatesWhileBrokersRestart() throws Exception {
+        clusters.source().createTopic(TOPIC, PARTITIONS, 1, Map.of());
+        renew();
+        String[] options = {
+            "--http=0",
+            "--consumer.config=" + settings(clusters.source(), "source"),
+            "--producer.config=" + settings(clusters.target(), "target")
+        };
+        long records;
+        try (MirrorProcess mirror =
+                clusters.mirrorThrough(Listener.SSL_MUTUAL, TOPIC, 2, ProducerKind.MILLRACE, options)) {
+            try (SourceLoad load = new SourceLoad(clusters, TOPIC, PARTITIONS, seed)) {
+                for (int renewal = 0; renewal < RENEWALS; renewal++) {
+                    await("half of its time is over", this::isHalfOver, mirror);
+                    Instant former = expiry;
+                    renew();
+                    clusters.source().restart(1);
+                    clusters.target().restart(1);
+                    await(
+                            "the former certificates have expired",
+                            () -> Instant.now().isAfter(former),
+                            mirror);
+                    long before = clusters.mirrored(TOPIC);
+                    await("it copies", () -> clusters.mirrored(TOPIC) > before, mirror);
+                    await("it tells when those in use expire", () -> tellsOf(mirror, expiry), mirror);
+                }
+                records = load.stop();
+            }
+            await("all is mirrored", () -> clusters.committed(TOPIC) == records, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+        assertThat(clusters.compare(TOPIC)).as("seed %d", seed).matches(Comparison::isExact);
+    }
+
+    private boolean isHalfOver() {
+        return Instant.now().isAfter(expiry.minus(VALID.dividedBy(2)));
+    }
+
+    /** Replaces both certificates. */
+    private void renew() throws IOException {
+        expiry = Instant.now().plus(VALID);
+        renew(clusters.source(), "source");
+        renew(clusters.target(), "target");
+    }
+
+    private void renew(KafkaCluster cluster, String name) throws IOException {
+        Path made = folder.resolve("made.p12");
+        cluster.certificates().makeClientStore(made, VALID);
+        Files.move(made, store(name), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private Path store(String name) {
+        return folder.resolve(name + ".p12");
+    }
+
+    private Path settings(KafkaCluster cluster, String name) throws IOException {
+        Map<String, Object> settings = cluster.clientConfig(Listener.SSL_MUTUAL);
+        settings.remove("bootstrap.servers");
+        settings.put("ssl.keystore.location", store(name));
+        String lines = settings.entrySet().stream()
+                .map(setting -> setting.getKey() + "=" + setting.getValue() + "\n")
+                .collect(Collectors.joining());
+        return Files.writeString(folder.resolve(name + ".properties"), lines);
+    }
+
+    private static boolean tellsOf(MirrorProcess mirror, Instant expiry) {
+        URI probe = mirror.httpAddress().orElseThrow().resolve("readyz");
+        try {
+            HttpResponse<String> answer = HttpClient.newHttpClient()
+                    .send(HttpRequest.newBuilder(probe).build(), HttpResponse.BodyHandlers.ofString());
+            return answer.statusCode() == 200
+                    && answer.body().contains("The certificate for the source")
+                    && answer.body().contains("The certificate for the target")
+                    && answer.body().contains(", at " + expiry.toString().substring(0, 16));
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+}
