@@ -8,7 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -83,11 +85,14 @@ public final class Certificates {
         return certificates;
     }
 
-    /** Makes a key store with a new client certificate that is valid for less than a day; the password is that of the others. */
-    public void makeClientStore(Path file, Duration validity) {
+    /**
+     * Makes a key store with a new client certificate that is valid for less than a day; the password is that of the
+     * others. Returns when the certificate expires.
+     */
+    public Instant makeClientStore(Path file, Duration validity) {
         String start = " -startdate -" + DAY.minus(validity).toSeconds() + "S -validity " + DAY.toDays();
         try {
-            sign("client-" + System.nanoTime(), CLIENT + start, file);
+            return sign("client-" + System.nanoTime(), CLIENT + start, file);
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("Cannot make a certificate", e);
         } catch (IOException e) {
@@ -95,7 +100,8 @@ public final class Certificates {
         }
     }
 
-    private void sign(String alias, String options, Path file) throws GeneralSecurityException, IOException {
+    /** Returns when the certificate expires. */
+    private Instant sign(String alias, String options, Path file) throws GeneralSecurityException, IOException {
         keytool(work(), alias, "-signer " + AUTHORITY + " " + options);
         KeyStore all = load(work());
         KeyStore own = empty();
@@ -105,6 +111,7 @@ public final class Certificates {
                 PASSWORD.toCharArray(),
                 all.getCertificateChain(alias));
         save(own, file);
+        return ((X509Certificate) own.getCertificate(alias)).getNotAfter().toInstant();
     }
 
     Map<String, String> brokerSettings(Set<Listener> listeners) {
