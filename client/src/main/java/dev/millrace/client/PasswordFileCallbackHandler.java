@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import javax.security.auth.callback.Callback;
 import javax.security.auth.callback.NameCallback;
 import javax.security.auth.callback.PasswordCallback;
@@ -50,8 +51,7 @@ public final class PasswordFileCallbackHandler implements AuthenticateCallbackHa
 
     private static String option(List<AppConfigurationEntry> jaas, String name) {
         return jaas.stream()
-                .map(entry -> entry.getOptions().get(name))
-                .filter(value -> value != null)
+                .flatMap(entry -> Stream.ofNullable(entry.getOptions().get(name)))
                 .findFirst()
                 .orElseThrow(() -> new ConfigException(SaslConfigs.SASL_JAAS_CONFIG + " lacks " + name
                         + "=\"…\", which " + PasswordFileCallbackHandler.class.getName() + " needs"))

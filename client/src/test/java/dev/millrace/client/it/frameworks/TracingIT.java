@@ -20,7 +20,6 @@ import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -29,7 +28,7 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,6 +42,8 @@ class TracingIT extends SingleBrokerFixture {
 
     private final InMemorySpanExporter spans = InMemorySpanExporter.create();
     private final InMemoryMetricReader metrics = InMemoryMetricReader.create();
+
+    @AutoClose
     private final OpenTelemetrySdk sdk = OpenTelemetrySdk.builder()
             .setTracerProvider(SdkTracerProvider.builder()
                     .addSpanProcessor(SimpleSpanProcessor.create(spans))
@@ -51,12 +52,8 @@ class TracingIT extends SingleBrokerFixture {
                     SdkMeterProvider.builder().registerMetricReader(metrics).build())
             .setPropagators(ContextPropagators.create(W3CTraceContextPropagator.getInstance()))
             .build();
-    private final KafkaTelemetry telemetry = KafkaTelemetry.create(sdk);
 
-    @AfterEach
-    void close() {
-        sdk.close();
-    }
+    private final KafkaTelemetry telemetry = KafkaTelemetry.create(sdk);
 
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
@@ -137,7 +134,7 @@ class TracingIT extends SingleBrokerFixture {
     }
 
     private static Map<String, Object> with(Map<String, ?> properties) {
-        Map<String, Object> config = new HashMap<>(cluster.clientConfig());
+        Map<String, Object> config = cluster.clientConfig();
         config.putAll(properties);
         return config;
     }
