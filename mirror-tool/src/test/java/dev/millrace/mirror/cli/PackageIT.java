@@ -13,9 +13,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -89,8 +86,8 @@ class PackageIT {
                 isolated(mirror("run", config, "--group=packaged", "--mode=records", "--http=0")))) {
             await("all is committed", () -> clusters.committed("packaged") == 2L * CODECS.size() * RECORDS, mirror);
             URI address = mirror.httpAddress().orElseThrow();
-            assertThat(get(address)).contains("<html");
-            assertThat(get(address.resolve("metrics")))
+            assertThat(mirror.get("").body()).contains("<html");
+            assertThat(mirror.get("metrics").body())
                     .contains("millrace_mirror_records_total{topic=\"orders\",partition=\"0\"}");
             assertThat(run(mirror("status", Integer.toString(address.getPort()))))
                     .contains("running, ready", "payments-eu-0");
@@ -263,11 +260,5 @@ class PackageIT {
 
     private static List<String> concat(List<String> first, List<String> second) {
         return Stream.concat(first.stream(), second.stream()).toList();
-    }
-
-    private static String get(URI page) throws IOException, InterruptedException {
-        return HttpClient.newHttpClient()
-                .send(HttpRequest.newBuilder(page).build(), HttpResponse.BodyHandlers.ofString())
-                .body();
     }
 }

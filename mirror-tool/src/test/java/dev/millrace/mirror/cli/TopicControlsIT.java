@@ -10,10 +10,6 @@ import dev.millrace.testkit.oracle.Comparison;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.io.UncheckedIOException;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -41,8 +37,6 @@ class TopicControlsIT {
 
     @AutoClose
     private static final MirrorFixture clusters = new MirrorFixture();
-
-    private final HttpClient client = HttpClient.newHttpClient();
 
     @TempDir
     private Path folder;
@@ -85,7 +79,7 @@ class TopicControlsIT {
             await("all that it would wait for is paused", () -> value(mirror, "catch_up_seconds", "") == 0, mirror);
             moveOn(mirror, moving, 5);
             assertThat(records(mirror, still)).isEqualTo(RECORDS);
-            assertThat(get(mirror, "readyz").statusCode()).isEqualTo(200);
+            assertThat(mirror.get("readyz").statusCode()).isEqualTo(200);
             assertThat(value(mirror, "paused", still)).isEqualTo(1);
             assertThat(value(mirror, "paused_partitions", "")).isEqualTo(PARTITIONS);
             assertThat(value(mirror, "stalled_partitions", "")).isZero();
@@ -136,7 +130,7 @@ class TopicControlsIT {
                     mirror);
             assertThat(value(mirror, "throttle_bytes_per_second", topic)).isEqualTo(limit);
             assertThat(value(mirror, "stalled_partitions", "")).isZero();
-            assertThat(get(mirror, "readyz").statusCode()).isEqualTo(200);
+            assertThat(mirror.get("readyz").statusCode()).isEqualTo(200);
 
             assertThat(execute("throttle", mirror, "--topics", topic, "--bytes-per-second", "none"))
                     .contains("Took the limit off topics " + topic);
@@ -179,25 +173,12 @@ class TopicControlsIT {
 
     /** The sum of a metric's samples, of one topic if one is given. */
     private double value(MirrorProcess mirror, String name, String topic) {
-        return get(mirror, "metrics")
+        return mirror.get("metrics")
                 .body()
                 .lines()
                 .filter(line -> line.matches("millrace_mirror_" + name + "[{ ].*")
                         && line.contains(topic.isEmpty() ? "" : "topic=\"" + topic + "\""))
                 .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
                 .sum();
-    }
-
-    private HttpResponse<String> get(MirrorProcess mirror, String page) {
-        try {
-            return client.send(
-                    HttpRequest.newBuilder(mirror.httpAddress().orElseThrow().resolve(page))
-                            .build(),
-                    HttpResponse.BodyHandlers.ofString());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 }

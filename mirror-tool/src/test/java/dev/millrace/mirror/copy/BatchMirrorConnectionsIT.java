@@ -12,12 +12,9 @@ import dev.millrace.testkit.cluster.SaslMechanism;
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.proxy.VersionLimit;
 import java.io.IOException;
-import java.io.Writer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Properties;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -84,12 +81,6 @@ class BatchMirrorConnectionsIT {
     }
 
     private Path settings(KafkaCluster cluster, Listener listener, SaslMechanism mechanism) throws IOException {
-        Properties settings = new Properties();
-        settings.putAll(cluster.clientConfig(listener, mechanism));
-        Path file = Files.createTempFile(folder, "client", ".properties");
-        try (Writer out = Files.newBufferedWriter(file)) {
-            settings.store(out, null);
-        }
-        return file;
+        return MirrorFixture.settingsFile(folder, cluster.clientConfig(listener, mechanism));
     }
 }

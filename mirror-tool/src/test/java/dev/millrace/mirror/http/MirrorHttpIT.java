@@ -10,11 +10,6 @@ import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.StockProducers;
 import java.awt.image.BufferedImage;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -50,8 +45,6 @@ class MirrorHttpIT {
     @AutoClose
     private static final MirrorFixture clusters = new MirrorFixture();
 
-    private final HttpClient client = HttpClient.newHttpClient();
-
     @TempDir
     private Path folder;
 
@@ -69,8 +62,8 @@ class MirrorHttpIT {
             double midway = records(mirror, topic);
             assertThat(midway).isLessThanOrEqualTo((double) clusters.mirrored(topic));
             await("all is mirrored", () -> records(mirror, topic) == RECORDS, mirror);
-            await("it is ready", () -> get(mirror, "readyz").statusCode() == 200, mirror);
-            assertThat(get(mirror, "healthz").statusCode()).isEqualTo(200);
+            await("it is ready", () -> mirror.get("readyz").statusCode() == 200, mirror);
+            assertThat(mirror.get("healthz").statusCode()).isEqualTo(200);
 
             Map<String, Double> metrics = new HashMap<>();
             await("it knows that no lag is left", () -> knowsOfNoLag(metrics, mirror, topic), mirror);
@@ -104,28 +97,28 @@ class MirrorHttpIT {
         try (MirrorProcess mirror =
                 clusters.mirror(topic, 1, CopyMode.AUTO, "--http=0", "--wait-at-start=5m", "--wait-for-target=5m")) {
             await("it tells its address", () -> mirror.httpAddress().isPresent(), mirror);
-            await("it waits for a topic", () -> get(mirror, "readyz").body().contains("matches none of"), mirror);
-            assertThat(get(mirror, "readyz").statusCode()).isEqualTo(503);
-            assertThat(get(mirror, "healthz").statusCode()).isEqualTo(200);
+            await("it waits for a topic", () -> mirror.get("readyz").body().contains("matches none of"), mirror);
+            assertThat(mirror.get("readyz").statusCode()).isEqualTo(503);
+            assertThat(mirror.get("healthz").statusCode()).isEqualTo(200);
 
             clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
-            await("it is ready", () -> get(mirror, "readyz").statusCode() == 200, mirror);
+            await("it is ready", () -> mirror.get("readyz").statusCode() == 200, mirror);
 
             clusters.target().stop(1);
             try {
                 await(
                         "it waits for the target",
-                        () -> get(mirror, "readyz").body().startsWith("The target cluster has not answered for"),
+                        () -> mirror.get("readyz").body().startsWith("The target cluster has not answered for"),
                         mirror);
-                assertThat(get(mirror, "readyz").statusCode()).isEqualTo(503);
-                assertThat(get(mirror, "healthz").statusCode()).isEqualTo(200);
+                assertThat(mirror.get("readyz").statusCode()).isEqualTo(503);
+                assertThat(mirror.get("healthz").statusCode()).isEqualTo(200);
                 assertThat(scrape(mirror))
                         .containsEntry("millrace_mirror_cluster_up{cluster=\"source\"}", 1.0)
                         .containsEntry("millrace_mirror_cluster_up{cluster=\"target\"}", 0.0);
             } finally {
                 clusters.target().restart(1);
             }
-            await("it is ready again", () -> get(mirror, "readyz").statusCode() == 200, mirror);
+            await("it is ready again", () -> mirror.get("readyz").statusCode() == 200, mirror);
         }
     }
 
@@ -211,7 +204,7 @@ class MirrorHttpIT {
     /** The samples, by their names with labels. */
     private Map<String, Double> scrape(MirrorProcess mirror) {
         Map<String, Double> samples = new HashMap<>();
-        get(mirror, "metrics")
+        mirror.get("metrics")
                 .body()
                 .lines()
                 .filter(line -> !line.startsWith("#"))
@@ -220,18 +213,5 @@ class MirrorHttpIT {
                     samples.put(line.substring(0, end), Double.valueOf(line.substring(end + 1)));
                 });
         return samples;
-    }
-
-    private HttpResponse<String> get(MirrorProcess mirror, String page) {
-        try {
-            return client.send(
-                    HttpRequest.newBuilder(mirror.httpAddress().orElseThrow().resolve(page))
-                            .build(),
-                    HttpResponse.BodyHandlers.ofString());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 }

@@ -11,9 +11,6 @@ import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.oracle.Comparison;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +18,6 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -106,27 +102,14 @@ class MirrorCertificatesIT {
 
     private Path settings(KafkaCluster cluster, String name) throws IOException {
         Map<String, Object> settings = cluster.clientConfig(Listener.SSL_MUTUAL);
-        settings.remove("bootstrap.servers");
-        settings.put("ssl.keystore.location", store(name));
-        String lines = settings.entrySet().stream()
-                .map(setting -> setting.getKey() + "=" + setting.getValue() + "\n")
-                .collect(Collectors.joining());
-        return Files.writeString(folder.resolve(name + ".properties"), lines);
+        settings.put("ssl.keystore.location", store(name).toString());
+        return MirrorFixture.settingsFile(folder, settings);
     }
 
     private boolean tellsWhenTheyExpire(MirrorProcess mirror) {
-        URI probe = mirror.httpAddress().orElseThrow().resolve("readyz");
-        try {
-            HttpResponse<String> answer = HttpClient.newHttpClient()
-                    .send(HttpRequest.newBuilder(probe).build(), HttpResponse.BodyHandlers.ofString());
-            return answer.statusCode() == 200
-                    && answer.body().contains("at " + expiryForSource)
-                    && answer.body().contains("at " + expiryForTarget);
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
-        }
+        HttpResponse<String> answer = mirror.get("readyz");
+        return answer.statusCode() == 200
+                && answer.body().contains("at " + expiryForSource)
+                && answer.body().contains("at " + expiryForTarget);
     }
 }

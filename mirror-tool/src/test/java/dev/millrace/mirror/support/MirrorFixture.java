@@ -9,12 +9,17 @@ import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
@@ -275,6 +280,17 @@ public final class MirrorFixture implements AutoCloseable {
                         .get(topic))
                 .map(description -> description.partitions().size())
                 .orElse(0);
+    }
+
+    /** Writes a client's settings to a file in this folder, for {@code --consumer.config} or {@code --producer.config}. */
+    public static Path settingsFile(Path folder, Map<String, Object> settings) throws IOException {
+        Properties properties = new Properties();
+        properties.putAll(settings);
+        Path file = Files.createTempFile(folder, "client", ".properties");
+        try (Writer out = Files.newBufferedWriter(file)) {
+            properties.store(out, null);
+        }
+        return file;
     }
 
     /** Waits for a condition. Fails at once when one of the mirrors ends, and after a time-out. */

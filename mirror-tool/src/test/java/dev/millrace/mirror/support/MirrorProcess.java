@@ -4,7 +4,12 @@ import dev.millrace.mirror.cli.Main;
 import dev.millrace.testkit.process.ClassArchive;
 import dev.millrace.testkit.process.CommandProcess;
 import dev.millrace.testkit.process.JavaRuntime;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -14,6 +19,7 @@ import java.util.regex.Pattern;
 
 /** {@code mirror} in a process of its own, as a user starts it. Killed on close. */
 public final class MirrorProcess extends CommandProcess {
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
     private static final Pattern HTTP_ADDRESS = Pattern.compile("shows what it does at (http://\\S+)");
 
     private MirrorProcess(ProcessBuilder command) {
@@ -60,5 +66,17 @@ public final class MirrorProcess extends CommandProcess {
                 .filter(Matcher::find)
                 .map(found -> URI.create(found.group(1)))
                 .findFirst();
+    }
+
+    /** Asks for one of its pages, such as {@code readyz}; it must have printed its address. Blocks until it answers. */
+    public HttpResponse<String> get(String page) {
+        URI address = httpAddress().orElseThrow().resolve(page);
+        try {
+            return CLIENT.send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.ofString());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }
