@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.OffsetSpec;
@@ -23,8 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Knows where the records of all partitions are that this process copies, and keeps that in an {@link OffsetMapTopic}:
- * it loads what a former owner knew after the partition is assigned, and writes what is new every few seconds. What a
- * kill loses only makes translations less exact.
+ * it loads what a former owner knew after the partition is assigned, again if that owner may write late, and writes what
+ * is new every few seconds. What a kill loses only makes translations less exact.
  *
  * <p><b>Threads:</b> any thread calls the methods of {@link CopiedOffsets}; one calls the rest, which blocks while
  * clusters answer.
@@ -34,6 +35,8 @@ final class OffsetMap implements CopiedOffsets {
     private static final Logger LOG = LoggerFactory.getLogger(OffsetMap.class);
     /** A former owner writes what it has left within that time. */
     private static final long LOAD_DELAY_NANOS = Duration.ofSeconds(2).toNanos();
+    /** A former owner that could not write to the target is waited for this long, from the first load on. */
+    private static final long LATE_WRITE_NANOS = Duration.ofSeconds(20).toNanos();
 
     private static final long WRITE_INTERVAL_NANOS = Duration.ofSeconds(5).toNanos();
     /** Below this, dropping runs saves nothing. */
@@ -46,7 +49,7 @@ final class OffsetMap implements CopiedOffsets {
     /** Partitions that were given up, to be written a last time. */
     private final Map<TopicPartition, PartitionOffsets> left = new ConcurrentHashMap<>();
 
-    private long writtenNanos = System.nanoTime();
+    private long lastDueNanos = System.nanoTime();
 
     OffsetMap(OffsetMapTopic topic, Admin source, CopiesOnTarget copies) {
         this.topic = topic;
@@ -99,43 +102,48 @@ final class OffsetMap implements CopiedOffsets {
 
     /** Loads and writes what is due. */
     void keep(long nowNanos) {
+        boolean isDue = nowNanos - lastDueNanos >= WRITE_INTERVAL_NANOS;
         Map<TopicPartition, PartitionOffsets> settled = new HashMap<>(owned);
-        settled.values().removeIf(next -> nowNanos - next.sinceNanos() < LOAD_DELAY_NANOS);
-        load(settled);
-        load(left);
-        boolean isDue = nowNanos - writtenNanos >= WRITE_INTERVAL_NANOS;
+        settled.values()
+                .removeIf(next -> nowNanos - next.sinceNanos() < LOAD_DELAY_NANOS || (next.isLoaded() && !isDue));
+        load(settled, nowNanos, next -> next.wasLoadedBefore(nowNanos - LATE_WRITE_NANOS));
+        load(left, nowNanos, next -> true);
         try {
             anchor();
             if (isDue) {
                 dropDeleted();
             }
         } finally { // what is known is kept, even if the clusters do not answer
+            if (isDue) {
+                lastDueNanos = nowNanos;
+            }
             if (isDue || !left.isEmpty()) {
-                writtenNanos = nowNanos;
                 write();
             }
         }
     }
 
-    private void load(Map<TopicPartition, PartitionOffsets> some) {
-        Map<TopicPartition, PartitionOffsets> unloaded = new HashMap<>(some);
-        unloaded.values().removeIf(PartitionOffsets::isLoaded);
-        if (!unloaded.isEmpty()) {
-            Map<TopicPartition, Kept> kept = topic.read(unloaded::containsKey);
-            Map<String, Uuid> targetIds = copies.ids(Clusters.topics(unloaded.keySet()));
-            unloaded.forEach((partition, offsets) -> {
+    private void load(
+            Map<TopicPartition, PartitionOffsets> some, long nowNanos, Predicate<PartitionOffsets> isForTheLastTime) {
+        Map<TopicPartition, PartitionOffsets> incomplete = new HashMap<>(some);
+        incomplete.values().removeIf(PartitionOffsets::isComplete);
+        if (!incomplete.isEmpty()) {
+            Map<TopicPartition, Kept> kept = topic.read(incomplete::containsKey);
+            Map<String, Uuid> targetIds = copies.ids(Clusters.topics(incomplete.keySet()));
+            incomplete.forEach((partition, offsets) -> {
                 Uuid targetId = targetIds.getOrDefault(partition.topic(), Uuid.ZERO_UUID);
                 Kept known = kept.get(partition);
                 OffsetRuns stored = known == null ? new OffsetRuns() : known.runs(offsets.topicId(), targetId);
-                offsets.load(stored, targetId);
+                offsets.load(stored, targetId, nowNanos, isForTheLastTime.test(offsets));
             });
         }
     }
 
-    /** Loads what is not loaded yet, once the members have ended. */
+    /** Loads what is not complete yet, once the members have ended. */
     void loadLast() {
-        load(owned);
-        load(left);
+        long nowNanos = System.nanoTime();
+        load(owned, nowNanos, next -> true);
+        load(left, nowNanos, next -> true);
     }
 
     /**

@@ -18,6 +18,8 @@ final class PartitionOffsets {
     private final long sinceNanos;
 
     // Guarded by this.
+    /** What former owners knew; empty once it is part of {@link #runs}. */
+    private OffsetRuns former = new OffsetRuns();
     /** Holds records before {@link #committed}. */
     private OffsetRuns runs = new OffsetRuns();
     /** Holds records from {@link #committed} on. */
@@ -32,6 +34,8 @@ final class PartitionOffsets {
 
     private Uuid targetId = Uuid.ZERO_UUID;
     private boolean isLoaded;
+    private long loadedNanos;
+    private boolean isComplete;
     private boolean hasChanged;
 
     PartitionOffsets(Uuid topicId, long nowNanos) {
@@ -109,25 +113,51 @@ final class PartitionOffsets {
 
     // ---- keeping and reading ----
 
+    /** Returns whether it has taken what former owners knew. */
     synchronized boolean isLoaded() {
         return isLoaded;
     }
 
+    /** Returns whether it has first done so before this time. */
+    synchronized boolean wasLoadedBefore(long nanos) {
+        return isLoaded && loadedNanos - nanos < 0;
+    }
+
+    /** Returns whether it needs nothing more from former owners. */
+    synchronized boolean isComplete() {
+        return isComplete;
+    }
+
     /**
-     * Takes what former owners knew, which is empty if they knew nothing, and changes it.
+     * Takes what former owners knew, which is empty if they knew nothing. As long as that ends before the position at
+     * which copying began, this may be called again: the former owner may not have been able to write its last yet.
      *
      * @param target id of the target's topic; zero if unknown
+     * @param isLast whether it will not be called again
      */
-    synchronized void load(OffsetRuns stored, Uuid target) {
-        stored.begin(begunAt);
-        if (runs.isEmpty()) {
-            stored.begin(begunAgainAt);
-        } else {
-            stored.appendAll(runs);
-        }
-        runs = stored;
+    synchronized void load(OffsetRuns stored, Uuid target, long nowNanos, boolean isLast) {
+        former = stored;
         targetId = target;
-        isLoaded = true;
+        if (!isLoaded) {
+            isLoaded = true;
+            loadedNanos = nowNanos;
+        }
+        if (isLast || former.end() >= begunAt || begunAt == 0) {
+            runs = withFormer();
+            former = new OffsetRuns();
+            isComplete = true;
+        }
+    }
+
+    private OffsetRuns withFormer() {
+        OffsetRuns all = former.copy();
+        all.begin(begunAt);
+        if (runs.isEmpty()) {
+            all.begin(begunAgainAt);
+        } else {
+            all.appendAll(runs);
+        }
+        return all;
     }
 
     /** Returns the id of the target's topic that has the records; zero if unknown. */
@@ -139,6 +169,7 @@ final class PartitionOffsets {
     synchronized boolean forgetIfReplaced(Uuid target) {
         boolean isReplaced = TopicIdentities.differ(targetId, target);
         if (isReplaced) {
+            former = new OffsetRuns();
             runs = new OffsetRuns();
             uncommitted.clear();
             hasChanged = true;
@@ -154,7 +185,7 @@ final class PartitionOffsets {
         OffsetRuns copy;
         long lostFrom;
         synchronized (this) {
-            copy = runs.copy();
+            copy = isComplete ? runs.copy() : withFormer();
             lostFrom = uncommitted.leastTarget();
         }
         copy.truncate(lostFrom); // new records are there: the target has lost some
@@ -167,7 +198,7 @@ final class PartitionOffsets {
 
     /** Returns whether there is something to keep. */
     synchronized boolean hasChanged() {
-        return isLoaded && hasChanged;
+        return isComplete && hasChanged;
     }
 
     /** Returns {@link #hasChanged}; from now on, only what is new counts. */

@@ -27,6 +27,10 @@ class PartitionOffsetsOfManyTest {
         COMMIT,
         /** Another member becomes the owner; it has what the former one has written to the map. */
         TAKE_OVER,
+        /** Another member becomes the owner before the former one has written anything. */
+        TAKE_OVER_EARLY,
+        /** The owner has what the former one has written to the map meanwhile. */
+        LOAD_AGAIN,
         /** A former owner, which was away, goes on copying before it sees that it has lost the partition. */
         COPY_LATE,
         SOURCE_GAP,
@@ -42,16 +46,20 @@ class PartitionOffsetsOfManyTest {
         private AckedRuns session;
         private long position;
 
-        Member(long position, OffsetRuns stored) {
+        Member(long position, OffsetRuns stored, boolean isLast) {
             this.position = position;
             session = offsets.begin(position);
-            offsets.load(stored, TARGET);
+            offsets.load(stored, TARGET, 0, isLast);
+        }
+
+        OffsetRuns written() {
+            return OffsetRuns.read(ByteBuffer.wrap(offsets.committedRuns().toBytes()));
         }
     }
 
     /** The two topics, the group's position, and all who own or owned the partition. */
     private static final class Model {
-        private final List<Member> members = new ArrayList<>(List.of(new Member(0, new OffsetRuns())));
+        private final List<Member> members = new ArrayList<>(List.of(new Member(0, new OffsetRuns(), true)));
         /** Each with the target offset of its last copy; none of the gaps. */
         private final TreeMap<Long, Long> lastCopies = new TreeMap<>();
 
@@ -73,9 +81,13 @@ class PartitionOffsetsOfManyTest {
                     committed = Math.max(committed, owner.position - step.amount / 3);
                     owner.offsets.onCommitted(committed);
                 }
-                case TAKE_OVER -> {
-                    byte[] stored = owner.offsets.committedRuns().toBytes();
-                    members.add(new Member(committed, OffsetRuns.read(ByteBuffer.wrap(stored))));
+                case TAKE_OVER -> members.add(new Member(committed, owner.written(), true));
+                case TAKE_OVER_EARLY -> members.add(new Member(committed, new OffsetRuns(), false));
+                case LOAD_AGAIN -> {
+                    if (!owner.offsets.isComplete()) {
+                        OffsetRuns written = members.get(members.size() - 2).written();
+                        owner.offsets.load(written, TARGET, 0, step.amount % 2 == 0);
+                    }
                 }
                 case SOURCE_GAP -> {
                     if (owner.position == source.size()) {

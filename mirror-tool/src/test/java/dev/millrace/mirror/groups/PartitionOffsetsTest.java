@@ -89,7 +89,7 @@ class PartitionOffsetsTest {
         OffsetRuns stored = new OffsetRuns();
         stored.append(0, 0, 100);
 
-        offsets.load(stored, TARGET);
+        offsets.load(stored, TARGET, 0, true);
         again.onAcknowledged(170, 190, 30);
         offsets.onCommitted(200);
 
@@ -135,7 +135,7 @@ class PartitionOffsetsTest {
         stored.append(0, 0, 80);
         assertThat(offsets.takeChanged()).isFalse();
 
-        offsets.load(stored, TARGET);
+        offsets.load(stored, TARGET, 0, true);
 
         assertThat(offsets.takeChanged()).isTrue();
         assertThat(offsets.takeChanged()).isFalse();
@@ -171,7 +171,7 @@ class PartitionOffsetsTest {
 
     private AckedRuns load(long position) {
         AckedRuns session = offsets.begin(position);
-        offsets.load(new OffsetRuns(), TARGET);
+        offsets.load(new OffsetRuns(), TARGET, 0, true);
         return session;
     }
 }
