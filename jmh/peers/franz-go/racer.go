@@ -1,5 +1,5 @@
 // A racer with franz-go. Its arguments, its measured part and its last line are those of dev.millrace.race.Racer, but it knows
-// no rate and no pause file, and every record has a callback.
+// no rate, and every record has a callback.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -23,6 +24,9 @@ import (
 
 // One send in so many is timed, and one acknowledgement in so many, on average.
 const sendsPerTimed, sendsPerSample = 16, 1000
+
+// Whether the time is over is looked at once in so many sends.
+const sendsPerLookAtClock = 256
 
 // The same as buffer.memory and the heap of the Java clients.
 const bufferBytes, heapBytes = 32 << 20, 1 << 30
@@ -69,23 +73,47 @@ func main() {
 	client, err := kgo.NewClient(options()...)
 	check(err)
 	counter := newArrivalCounter()
-	records, warmup := number("records"), number("warmup")
+	warmup, measured := limit{records: number("warmup")}, limit{records: number("records")}
+	if seconds := number("seconds"); seconds > 0 {
+		measured = limit{math.MaxInt, time.Duration(seconds) * time.Second}
+	}
 	leastWarmup := time.Duration(number("warmup_ms")) * time.Millisecond
 	all := prepare()
 
 	before, start, warmed := counter.count(), time.Now(), 0
 	for again := true; again; again = time.Since(start) < leastWarmup {
-		send(client, all, warmup)
-		warmed += warmup
+		_, sent := send(client, all, warmup)
+		warmed += sent
 	}
-	warm := counter.count()
-	checkArrived(warmed, warm-before)
+	arrived := counter.count()
+	checkArrived(warmed, arrived-before)
 	runtime.GC()
-	figures := send(client, all, records)
-	checkArrived(records, counter.count()-warm)
-	line, err := json.Marshal(figures)
-	check(err)
-	fmt.Println(string(line))
+	turns := number("turns")
+	for range max(1, turns) {
+		if turns > 0 {
+			pause()
+		}
+		figures, sent := send(client, all, measured)
+		before, arrived = arrived, counter.count()
+		checkArrived(sent, arrived-before)
+		line, err := json.Marshal(figures)
+		check(err)
+		fmt.Println(string(line))
+	}
+	if turns > 0 {
+		pause()
+	}
+}
+
+// Does what dev.millrace.race.PauseFile does.
+func pause() {
+	file := text("pause_file")
+	check(os.WriteFile(file, nil, 0o600))
+	for exists := true; exists; {
+		time.Sleep(5 * time.Millisecond)
+		_, err := os.Stat(file)
+		exists = err == nil
+	}
 }
 
 func options() []kgo.Opt {
@@ -195,22 +223,29 @@ func (a *acks) add(nanos int64) {
 	a.nanos = append(a.nanos, nanos)
 }
 
-// Sends so many records by all threads together, and measures from when all of them start until all records are acknowledged.
-func send(client *kgo.Client, prepared [][]kgo.Record, records int) map[string]float64 {
+// When to end: after so many records of all threads together, or after a time, if there is one.
+type limit struct {
+	records int
+	time    time.Duration
+}
+
+// Sends by all threads together, and measures from when all of them start until all records are acknowledged. Returns also how
+// many records it has sent.
+func send(client *kgo.Client, prepared [][]kgo.Record, most limit) (map[string]float64, int) {
 	threads := len(prepared)
-	sends, acks := make([][]int64, threads), &acks{}
+	sends, counts, acks := make([][]int64, threads), make([]int, threads), &acks{}
 	var ready, done sync.WaitGroup
 	barrier := make(chan struct{})
 	for thread, own := range prepared {
-		share := records / threads
-		if thread < records%threads {
-			share++
+		share := limit{most.records / threads, most.time}
+		if thread < most.records%threads {
+			share.records++
 		}
 		ready.Add(1)
 		done.Go(func() {
 			ready.Done()
 			<-barrier
-			sends[thread] = sendShare(client, own, share, acks)
+			sends[thread], counts[thread] = sendShare(client, own, share, acks)
 		})
 	}
 	ready.Wait()
@@ -218,7 +253,10 @@ func send(client *kgo.Client, prepared [][]kgo.Record, records int) map[string]f
 	close(barrier)
 	done.Wait()
 	check(client.Flush(context.Background()))
-	nanos, cpu := time.Since(start), cpuNanos()-cpuBefore
+	nanos, cpu, records := time.Since(start), cpuNanos()-cpuBefore, 0
+	for _, count := range counts {
+		records += count
+	}
 
 	figures := map[string]float64{
 		"records_per_s":     float64(records) / nanos.Seconds(),
@@ -227,15 +265,18 @@ func send(client *kgo.Client, prepared [][]kgo.Record, records int) map[string]f
 	addTimes(figures, slices.Concat(sends...), 1e3, map[string]float64{
 		"send_p50_us": 0.5, "send_p99_us": 0.99, "send_p999_us": 0.999, "send_max_us": 1})
 	addTimes(figures, acks.nanos, 1e6, map[string]float64{"ack_p50_ms": 0.5, "ack_p99_ms": 0.99})
-	return figures
+	return figures, records
 }
 
-// Sends the records of one thread, and returns the nanoseconds of the sends that were timed.
-func sendShare(client *kgo.Client, records []kgo.Record, count int, acks *acks) []int64 {
+// Sends the records of one thread, and returns the nanoseconds of the sends that were timed, and the number of all.
+func sendShare(client *kgo.Client, records []kgo.Record, most limit, acks *acks) ([]int64, int) {
 	var sends []int64
 	usual := func(_ *kgo.Record, err error) { check(err) }
-	untilTimed, untilSampled := 1, 1
-	for i := range count {
+	untilTimed, untilSampled, begun := 1, 1, time.Now()
+	for i := range most.records {
+		if most.time > 0 && i%sendsPerLookAtClock == 0 && time.Since(begun) >= most.time {
+			return sends, i
+		}
 		// franz-go keeps the record until it is acknowledged, so each send needs a new one.
 		record := records[i%len(records)]
 		promise := usual
@@ -256,7 +297,7 @@ func sendShare(client *kgo.Client, records []kgo.Record, count int, acks *acks) 
 			sends = append(sends, time.Since(start).Nanoseconds())
 		}
 	}
-	return sends
+	return sends, most.records
 }
 
 func cpuNanos() int64 {

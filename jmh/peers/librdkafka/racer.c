@@ -1,5 +1,5 @@
 /* A racer with librdkafka. Its arguments, its measured part and its last line are those of dev.millrace.race.Racer, but it knows
- * no rate and no pause file. Every record has a delivery report; one thread polls all of them. */
+ * no rate. Every record has a delivery report; one thread polls all of them. */
 #define _GNU_SOURCE
 #include <librdkafka/rdkafka.h>
 #include <pthread.h>
@@ -15,6 +15,9 @@
 /* One send in so many is timed, and one acknowledgement in so many, on average. */
 #define SENDS_PER_TIMED 16
 #define SENDS_PER_SAMPLE 1000
+
+/* Whether the time is over is looked at once in so many sends. */
+#define SENDS_PER_LOOK_AT_CLOCK 256
 
 #define KEY_BYTES 16
 #define POLL_MILLIS 100
@@ -235,7 +238,7 @@ struct record {
 struct sender {
     pthread_t thread;
     struct record *records;
-    int64_t record_count, share;
+    int64_t record_count, share, nanos, sent;
     size_t size;
     struct times sends;
     struct delivery *sampled;
@@ -282,7 +285,11 @@ static void *send_share(void *argument) {
     int64_t next = 0;
     pthread_barrier_wait(&barrier);
     pthread_barrier_wait(&barrier);
-    for (int64_t i = 0; i < sender->share; i++) {
+    int64_t begun = now();
+    for (sender->sent = 0; sender->sent < sender->share; sender->sent++) {
+        if (sender->nanos && sender->sent % SENDS_PER_LOOK_AT_CLOCK == 0 && now() - begun >= sender->nanos) {
+            break;
+        }
         struct record *record = &sender->records[next];
         next = next + 1 == sender->record_count ? 0 : next + 1;
         struct delivery *delivery = NULL;
@@ -307,16 +314,18 @@ static void *send_share(void *argument) {
 
 /* What is measured in a run, in nanoseconds. */
 struct figures {
-    int64_t elapsed, cpu;
+    int64_t records, elapsed, cpu;
     struct times sends, acks;
 };
 
-/* Sends so many records by all threads together, and measures from when all of them start until all records are acknowledged. */
-static struct figures send_all(struct sender *senders, int64_t records) {
+/* Sends so many records by all threads together, or for so long if that is not 0, and measures from when all of them start until
+ * all records are acknowledged. */
+static struct figures send_all(struct sender *senders, int64_t records, int64_t longest) {
     int64_t threads = number("threads");
     pthread_barrier_init(&barrier, NULL, (unsigned) threads + 1);
     for (int64_t t = 0; t < threads; t++) {
-        senders[t].share = records / threads + (t < records % threads);
+        senders[t].share = longest ? INT64_MAX : records / threads + (t < records % threads);
+        senders[t].nanos = longest;
         start_thread(send_share, &senders[t], &senders[t].thread);
     }
     pthread_barrier_wait(&barrier);
@@ -330,6 +339,7 @@ static struct figures send_all(struct sender *senders, int64_t records) {
     pthread_barrier_destroy(&barrier);
 
     for (int64_t t = 0; t < threads; t++) {
+        figures.records += senders[t].sent;
         for (size_t i = 0; i < senders[t].sends.count; i++) {
             add(&figures.sends, senders[t].sends.nanos[i]);
         }
@@ -350,15 +360,33 @@ static double quantile(struct times *times, double share) {
     return (double) times->nanos[at < times->count ? at : times->count - 1];
 }
 
-static void print(struct figures *figures, int64_t records) {
+static void print(struct figures *figures) {
+    double records = (double) figures->records;
     struct times *sends = &figures->sends, *acks = &figures->acks;
     qsort(sends->nanos, sends->count, sizeof *sends->nanos, compare);
     qsort(acks->nanos, acks->count, sizeof *acks->nanos, compare);
     printf("{\"records_per_s\":%.3f,\"cpu_ns_per_record\":%.3f,\"send_p50_us\":%.3f,\"send_p99_us\":%.3f,"
            "\"send_p999_us\":%.3f,\"send_max_us\":%.3f,\"ack_p50_ms\":%.3f,\"ack_p99_ms\":%.3f}\n",
-           (double) records * 1e9 / (double) figures->elapsed, (double) figures->cpu / (double) records,
+           records * 1e9 / (double) figures->elapsed, (double) figures->cpu / records,
            quantile(sends, 0.5) / 1e3, quantile(sends, 0.99) / 1e3, quantile(sends, 0.999) / 1e3, quantile(sends, 1) / 1e3,
            quantile(acks, 0.5) / 1e6, quantile(acks, 0.99) / 1e6);
+}
+
+static void free_times(struct figures *figures) {
+    free(figures->sends.nanos);
+    free(figures->acks.nanos);
+}
+
+/* Does what dev.millrace.race.PauseFile does. */
+static void pause_at_file(void) {
+    const char *file = text("pause_file");
+    FILE *created = fopen(file, "w");
+    if (!created || fclose(created)) {
+        fail("%s cannot be created", file);
+    }
+    while (!access(file, F_OK)) {
+        usleep(5000);
+    }
 }
 
 int main(int count, char **values) {
@@ -373,16 +401,26 @@ int main(int count, char **values) {
 
     int64_t before = count_arrivals(), start = now(), warmed = 0;
     do {
-        struct figures figures = send_all(senders, warmup);
-        free(figures.sends.nanos);
-        free(figures.acks.nanos);
-        warmed += warmup;
+        struct figures figures = send_all(senders, warmup, 0);
+        free_times(&figures);
+        warmed += figures.records;
     } while (now() - start < least_nanos);
-    int64_t warm = count_arrivals();
-    check_arrived(warmed, warm - before);
-    struct figures figures = send_all(senders, records);
-    check_arrived(records, count_arrivals() - warm);
-    print(&figures, records);
-    fflush(stdout);
+    int64_t arrived = count_arrivals(), turns = number("turns");
+    check_arrived(warmed, arrived - before);
+    for (int64_t turn = 0; turn < (turns ? turns : 1); turn++) {
+        if (turns) {
+            pause_at_file();
+        }
+        struct figures figures = send_all(senders, records, number("seconds") * 1000000000);
+        before = arrived;
+        arrived = count_arrivals();
+        check_arrived(figures.records, arrived - before);
+        print(&figures);
+        fflush(stdout);
+        free_times(&figures);
+    }
+    if (turns) {
+        pause_at_file();
+    }
     _exit(0); /* Not by return, because threads of the library still run. */
 }

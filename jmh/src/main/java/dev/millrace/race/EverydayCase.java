@@ -76,6 +76,11 @@ enum EverydayCase {
         return Stream.of(values()).map(EverydayCase::caseName).toList();
     }
 
+    /** Whether it needs a new JVM for each run, so that producers cannot run side by side. */
+    boolean needsNewJvms() {
+        return this == YOUNG || this == FIRST;
+    }
+
     /** The case with this name, which must be one of {@link #names}. */
     static EverydayCase named(String name) {
         return values()[names().indexOf(name)];
@@ -92,9 +97,11 @@ enum EverydayCase {
     }
 
     private static boolean isReplaced(String option, ParseResult given) {
-        boolean isLength = option.equals("--seconds") || option.equals("--records");
-        return isLength
-                ? given.hasMatchedOption("--seconds") || given.hasMatchedOption("--records")
-                : given.hasMatchedOption(option);
+        return switch (option) {
+            case "--seconds", "--records" ->
+                Stream.of("--seconds", "--records", "--paired").anyMatch(given::hasMatchedOption);
+            case "--rounds" -> given.hasMatchedOption("--rounds") || given.hasMatchedOption("--paired");
+            default -> given.hasMatchedOption(option);
+        };
     }
 }

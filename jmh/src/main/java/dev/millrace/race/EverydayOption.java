@@ -1,5 +1,6 @@
 package dev.millrace.race;
 
+import static dev.millrace.command.CommandLines.check;
 import static dev.millrace.command.CommandLines.checkOneOf;
 
 import java.util.ArrayList;
@@ -29,7 +30,8 @@ final class EverydayOption {
             description =
                     "Runs cases that most programs meet, one round of millrace and kafka-4.4.0, and prints a table"
                             + " with a row for each; all take a quarter of an hour. Other options replace those of the cases."
-                            + " Cases: ${COMPLETION-CANDIDATES}. Without a name: all.")
+                            + " Cases: ${COMPLETION-CANDIDATES}. Without a name: all, but with --paired only those that"
+                            + " need no new JVMs.")
     private List<String> names;
 
     /** For the help. */
@@ -68,10 +70,18 @@ final class EverydayOption {
         boolean all = names.equals(List.of(ALL));
         String[] possible = EverydayCase.names().toArray(String[]::new);
         Map<EverydayCase, RaceCommand> races = new LinkedHashMap<>();
+        boolean sideBySide = command.commandLine().getParseResult().hasMatchedOption("--paired");
         for (String name : all ? EverydayCase.names() : names) {
             checkOneOf(command, "--everyday", name, possible);
             EverydayCase everydayCase = EverydayCase.named(name);
-            races.put(everydayCase, race(everydayCase));
+            boolean canRun = !sideBySide || !everydayCase.needsNewJvms();
+            check(
+                    command,
+                    canRun || all,
+                    "case " + name + " needs a new JVM for each run: give --rounds, not --paired");
+            if (canRun) {
+                races.put(everydayCase, race(everydayCase));
+            }
         }
         return races;
     }

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -68,7 +67,8 @@ final class EverydayTable {
             rows.add(row);
         });
         String legend = CELLS.stream().map(Cell::legend).collect(Collectors.joining(".\n"));
-        return legend + ". Ratios in the same order, taken within a round; all are medians over the rounds.\n\n"
+        return legend + ". Ratios in the same order, taken within a round; all are medians over the rounds, from "
+                + RatioOfPairs.FEWEST + " rounds on with the 95 % interval and the worst tenth.\n\n"
                 + new Table(rows, 2).markdown();
     }
 
@@ -81,8 +81,7 @@ final class EverydayTable {
 
     private static String ratios(RaceResults results, String other) {
         return join(cell(results).stream()
-                .map(shown -> results.ratioOfMillraceTo(other, shown.metric)
-                        .map(ratio -> String.format(Locale.ROOT, "%.2f", ratio)))
+                .map(shown -> results.ratioOfMillraceTo(other, shown.metric))
                 .toList());
     }
 

@@ -24,7 +24,8 @@ final class LengthOptions {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "0",
-            description = "How long to send in a run; 0: until --records are sent. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "How long to send in a run; 0: until --records are sent. Default: ${DEFAULT-VALUE}; 1 with --paired.")
     private long seconds;
 
     @Option(
@@ -57,7 +58,10 @@ final class LengthOptions {
 
     /** How long to send; 0 if a number of records is to be sent. */
     long seconds() {
-        return isGiven("--records") ? 0 : seconds;
+        if (isGiven("--records")) {
+            return 0;
+        }
+        return isGiven("--paired") && !isGiven("--seconds") ? 1 : seconds;
     }
 
     private long records() {

@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 
 /**
  * A producer in another language: a small program of ours that uses its library, in {@code jmh/peers/NAME}, where the
- * script {@code build FILE} compiles it. It does what {@link Racer} does, but knows no rate, no pause file and no TLS,
- * and ends when its standard input ends.
+ * script {@code build FILE} compiles it. It does what {@link Racer} does, but knows no rate and no TLS, and ends when its
+ * standard input ends.
  *
  * @param name with the version of the library
  * @param program the executable
@@ -72,7 +72,7 @@ record NonJavaRacer(String name, Path program) implements RacerProgram {
     }
 
     @Override
-    public Ended run(RacerArguments arguments, Duration patience) {
+    public Running start(RacerArguments arguments) {
         Path log = program.resolveSibling(program.getFileName() + ".log");
         List<String> command = new ArrayList<>(List.of(program.toString()));
         command.addAll(List.of(arguments.commandLine()));
@@ -81,18 +81,42 @@ record NonJavaRacer(String name, Path program) implements RacerProgram {
                     .redirectErrorStream(true)
                     .redirectOutput(log.toFile())
                     .start();
+            return new RunningProcess(name, process, log);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private record RunningProcess(String name, Process process, Path log) implements Running {
+        @Override
+        public boolean isAlive() {
+            return process.isAlive();
+        }
+
+        @Override
+        public String output() {
+            try {
+                return Files.readString(log);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        @Override
+        public Ended awaitEnd(Duration patience) {
             try {
                 if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
                     throw new IllegalStateException(name + " has not ended within " + patience.toSeconds() + " s");
                 }
-            } finally {
-                process.destroyForcibly();
+                return new Ended(process.exitValue(), output());
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
             }
-            return new Ended(process.exitValue(), Files.readString(log));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
+        }
+
+        @Override
+        public void close() {
+            process.destroyForcibly();
         }
     }
 }

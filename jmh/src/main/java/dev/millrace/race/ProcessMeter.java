@@ -2,6 +2,7 @@ package dev.millrace.race;
 
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
+import java.lang.management.CompilationMXBean;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.HashMap;
@@ -15,12 +16,14 @@ final class ProcessMeter {
     private static final OperatingSystemMXBean SYSTEM =
             ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
     private static final ThreadMXBean THREADS = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
+    private static final CompilationMXBean COMPILER = ManagementFactory.getCompilationMXBean();
     private static final List<GarbageCollectorMXBean> COLLECTORS = ManagementFactory.getGarbageCollectorMXBeans();
 
     private final Set<Long> senders;
     private final Map<Long, Long> allocatedBytes;
     private final long gcMillis;
     private final long gcCount;
+    private final long compilerMillis;
     private final long cpuNanos;
 
     /** @param senders threads whose allocations are left out, because they count their own */
@@ -29,6 +32,7 @@ final class ProcessMeter {
         allocatedBytes = allocatedBytes();
         gcMillis = gcMillis();
         gcCount = gcCount();
+        compilerMillis = COMPILER.getTotalCompilationTime();
         cpuNanos = SYSTEM.getProcessCpuTime();
     }
 
@@ -36,9 +40,10 @@ final class ProcessMeter {
      * What the JVM used.
      *
      * @param cpuNanos CPU time of the whole process
+     * @param compilerMillis how long the threads of the JIT compiler were at work, all together
      * @param otherBytes allocated on the Java heap by threads that are not senders and have not ended
      */
-    record Usage(long cpuNanos, long gcMillis, long gcCount, long otherBytes) {}
+    record Usage(long cpuNanos, long gcMillis, long gcCount, long compilerMillis, long otherBytes) {}
 
     Usage stop() {
         long cpu = SYSTEM.getProcessCpuTime() - cpuNanos;
@@ -46,7 +51,8 @@ final class ProcessMeter {
         for (Map.Entry<Long, Long> thread : allocatedBytes().entrySet()) {
             bytes += thread.getValue() - allocatedBytes.getOrDefault(thread.getKey(), 0L);
         }
-        return new Usage(cpu, gcMillis() - gcMillis, gcCount() - gcCount, bytes);
+        long compiled = COMPILER.getTotalCompilationTime() - compilerMillis;
+        return new Usage(cpu, gcMillis() - gcMillis, gcCount() - gcCount, compiled, bytes);
     }
 
     private Map<Long, Long> allocatedBytes() {

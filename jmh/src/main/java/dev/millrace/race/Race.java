@@ -68,7 +68,8 @@ final class Race {
         return OptionalDouble.of(metrics.get(RaceMetric.CPU_NS_PER_RECORD));
     }
 
-    private static void takeLoadOff(Map<RaceMetric, Double> metrics, double loadNanos) {
+    /** Adds what the producer itself has used, from what the load alone has used. */
+    static void takeLoadOff(Map<RaceMetric, Double> metrics, double loadNanos) {
         metrics.put(RaceMetric.LOAD_CPU_NS_PER_RECORD, loadNanos);
         metrics.put(RaceMetric.OWN_CPU_NS_PER_RECORD, metrics.get(RaceMetric.CPU_NS_PER_RECORD) - loadNanos);
     }

@@ -31,7 +31,10 @@ import picocli.CommandLine.Spec;
             "Compares whole producers. Each runs in a process of its own, one after the other in turn, against a broker in"
                     + " another process that only acknowledges.",
             "A run is measured from the barrier on which its threads start until flush() returns; every record must have"
-                    + " arrived. The table shows medians over the rounds; a ratio is calculated within a round. Without"
+                    + " arrived. The table shows medians over the rounds; a ratio is calculated within a round. From "
+                    + RatioOfPairs.FEWEST
+                    + " rounds on it is shown as: median (95 % interval of the median; what a tenth of"
+                    + " the rounds is at most, or at least if less is better). Without"
                     + " --rate one send in 16 is timed, at random, because reading the clock costs throughput. With --rate"
                     + " every send is timed, from when it should have started if an earlier send blocked its thread."
         },
@@ -63,6 +66,16 @@ public final class RaceCommand implements Callable<Integer> {
             defaultValue = "3",
             description = "How often each producer runs. Default: ${DEFAULT-VALUE}.")
     private int rounds;
+
+    @Option(
+            names = "--paired",
+            paramLabel = "N",
+            defaultValue = "0",
+            description =
+                    "Instead of --rounds: the producers run side by side, each with brokers of its own, and send in turns of"
+                            + " a second (or --seconds, or --records), N each, while the others rest. Ratios are taken between"
+                            + " neighbouring turns. No turn is left out.")
+    private int paired;
 
     @Option(
             names = "--size",
@@ -168,7 +181,9 @@ public final class RaceCommand implements Callable<Integer> {
         if (programs.isEmpty()) {
             throw new RaceException("no producer is left to race");
         }
-        return new Race(this, programs, System.err).run();
+        return paired > 0
+                ? new PairedRace(this, programs, System.err).run()
+                : new Race(this, programs, System.err).run();
     }
 
     private boolean canCountSystemCalls() throws IOException, InterruptedException {
@@ -197,6 +212,7 @@ public final class RaceCommand implements Callable<Integer> {
         length.checkOptions();
         settings.checkOptions();
         check(rounds >= 1, "--rounds " + rounds + ": at least 1 is needed");
+        check(paired >= 0, "--paired " + paired + ": at least 1 is needed");
         check(
                 size >= 0 && size <= MAX_VALUE_BYTES,
                 "--size " + size + ": from 0 to " + MAX_VALUE_BYTES + " is possible");
@@ -217,6 +233,12 @@ public final class RaceCommand implements Callable<Integer> {
                         <= 1,
                 "--rate, --syscalls and --first-record exclude each other");
         check(
+                Stream.of(paired > 0, syscalls, firstRecord)
+                                .filter(given -> given)
+                                .count()
+                        <= 1,
+                "--paired, --syscalls and --first-record exclude each other");
+        check(
                 !syscalls || length.seconds() == 0,
                 "--syscalls and --seconds exclude each other: the end reads the clock");
     }
@@ -235,6 +257,7 @@ public final class RaceCommand implements Callable<Integer> {
         check(!syscalls, "--syscalls: only race can do that");
         check(!json, "--json: only race can do that");
         check(!firstRecord, "--first-record: only race can do that");
+        check(paired == 0, "--paired: only race can do that");
         check(!everyday.isGiven(), "--everyday: only race can do that");
         checkProducers(RacerJvm.names());
     }
@@ -275,9 +298,6 @@ public final class RaceCommand implements Callable<Integer> {
         if (rate > 0) {
             return "--rate";
         }
-        if (length.seconds() > 0) {
-            return "--seconds";
-        }
         if (firstRecord) {
             return "--first-record";
         }
@@ -298,6 +318,11 @@ public final class RaceCommand implements Callable<Integer> {
 
     int rounds() {
         return firstRecord ? rounds * FirstRecord.STARTS_PER_ROUND : rounds;
+    }
+
+    /** How many turns each producer has beside the others; 0 if they run one after the other. */
+    int paired() {
+        return paired;
     }
 
     int partitions() {
@@ -343,6 +368,7 @@ public final class RaceCommand implements Callable<Integer> {
                 .set("step", own ? threadCount : 1)
                 .set("partition_choice", keys ? "key" : unkeyed ? "sticky" : "partition")
                 .set("rate", rate)
+                .set("turns", paired)
                 .set("callbacks", callbacks)
                 .set("check_arrivals", !name.equals(RacerJvm.LOAD.name()));
         length.addTo(arguments, syscalls);
@@ -364,7 +390,7 @@ public final class RaceCommand implements Callable<Integer> {
             parts.add("callbacks");
         }
         parts.add(brokers.describe());
-        parts.add(rounds + (rounds == 1 ? " round" : " rounds"));
+        parts.add(paired > 0 ? paired + " turns side by side" : rounds + (rounds == 1 ? " round" : " rounds"));
         return String.join(", ", parts);
     }
 

@@ -28,6 +28,12 @@ enum RaceMetric {
     SENDER_BYTES_PER_RECORD("in send", "%,.0f"),
     GC_MS("GC ms", "%,.0f"),
     GC_COUNT("GCs", "%,.0f"),
+    /** How long the threads of the JIT compiler were at work, all together. */
+    COMPILER_MS("JIT ms", "%,.0f"),
+    /** CPU time of all that does not belong to the race, in percent of one core. */
+    OTHERS_PERCENT("others %", "%,.1f"),
+    /** What the hypervisor took, in percent of one core. */
+    STEAL_PERCENT("steal %", "%,.1f"),
     /** All system calls per 1,000 records. The metrics after it are per 1,000 records too. */
     SYSCALLS("system calls/1,000", "%,.1f"),
     FUTEX("futex", "%,.1f"),
@@ -60,6 +66,15 @@ enum RaceMetric {
         return heading;
     }
 
+    /** The heading of a column that does not continue the one to its left. */
+    String wholeHeading() {
+        return heading.startsWith("p") ? json().replaceFirst("_.*", " ") + heading : heading;
+    }
+
+    boolean isMoreBetter() {
+        return this == RECORDS_PER_S;
+    }
+
     String json() {
         return name().toLowerCase(Locale.ROOT);
     }
@@ -73,6 +88,10 @@ enum RaceMetric {
         StringJoiner members = new StringJoiner(",", "{", "}");
         metrics.forEach((metric, value) -> members.add("\"" + metric.json() + "\":" + value));
         return members.toString();
+    }
+
+    static boolean isJson(String line) {
+        return line.startsWith("{");
     }
 
     /** Reads what {@link #toJson} printed. A racer in another language leaves out what it does not measure. */

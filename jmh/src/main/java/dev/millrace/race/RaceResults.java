@@ -2,6 +2,7 @@ package dev.millrace.race;
 
 import dev.millrace.command.Table;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -22,6 +23,15 @@ import java.util.stream.Stream;
  * Millrace is calculated within each round, from runs that were close in time.
  */
 final class RaceResults {
+    /** What the ratios of many rounds are shown for. */
+    private static final Set<RaceMetric> COMPARED = EnumSet.of(
+            RaceMetric.RECORDS_PER_S,
+            RaceMetric.CPU_NS_PER_RECORD,
+            RaceMetric.OWN_CPU_NS_PER_RECORD,
+            RaceMetric.SEND_P999_US,
+            RaceMetric.ACK_P50_MS,
+            RaceMetric.ACK_P99_MS);
+
     private final String description;
     private final Map<Entry, List<Map<RaceMetric, Double>>> runs = new LinkedHashMap<>();
 
@@ -46,11 +56,14 @@ final class RaceResults {
         return entry(producer).flatMap(entry -> spread(entry, metric)).map(MedianAndRange::median);
     }
 
-    /** The median of what Millrace measured, divided by what another producer measured in the same round. */
-    Optional<Double> ratioOfMillraceTo(String other, RaceMetric metric) {
+    /** What Millrace measured, divided by what another producer measured in the same round; as text. */
+    Optional<String> ratioOfMillraceTo(String other, RaceMetric metric) {
         return entry(RacerJvm.MILLRACE)
-                .flatMap(millrace -> entry(other).flatMap(entry -> ratio(millrace, entry, metric)))
-                .map(MedianAndRange::median);
+                .flatMap(millrace -> entry(other).flatMap(entry -> ratios(millrace, entry, metric)))
+                .map(ratios -> ratios.size() < RatioOfPairs.FEWEST
+                        ? String.format(
+                                Locale.ROOT, "%.2f", MedianAndRange.of(ratios).median())
+                        : RatioOfPairs.of(ratios, metric.isMoreBetter()).toString());
     }
 
     private Optional<Entry> entry(String producer) {
@@ -80,16 +93,21 @@ final class RaceResults {
     }
 
     private Optional<MedianAndRange> ratio(Entry entry, Entry to, RaceMetric metric) {
-        List<Map<RaceMetric, Double>> own = runs.get(entry);
+        return ratios(entry, to, metric).map(MedianAndRange::of);
+    }
+
+    private Optional<List<Double>> ratios(Entry entry, Entry to, RaceMetric metric) {
+        List<Map<RaceMetric, Double>> own = runs.getOrDefault(entry, List.of());
         List<Map<RaceMetric, Double>> others = runs.getOrDefault(to, List.of());
         if (Stream.concat(own.stream(), others.stream()).anyMatch(run -> !run.containsKey(metric))
+                || own.isEmpty()
                 || others.isEmpty()) {
             return Optional.empty();
         }
-        return Optional.of(MedianAndRange.of(IntStream.range(0, own.size())
+        return Optional.of(IntStream.range(0, own.size())
                 .mapToObj(
                         round -> own.get(round).get(metric) / others.get(round).get(metric))
-                .toList()));
+                .toList());
     }
 
     /** A line with one JSON object for each producer and number of threads. */
@@ -127,6 +145,15 @@ final class RaceResults {
             members.add(member("ratio_min", ratio.min()));
             members.add(member("ratio_max", ratio.max()));
         });
+        if (hasIntervals() && !entry.producer.equals(RacerJvm.MILLRACE)) {
+            COMPARED.forEach(metric -> ratioOfMillraceTo(entry, metric).ifPresent(ratio -> {
+                String name = "millrace_" + metric.json() + "_ratio";
+                members.add(member(name, ratio.median()));
+                members.add(member(name + "_low", ratio.low()));
+                members.add(member(name + "_high", ratio.high()));
+                members.add(member(name + "_worst_tenth", ratio.worstTenth()));
+            }));
+        }
         return members.toString();
     }
 
@@ -158,7 +185,9 @@ final class RaceResults {
         // At a rate all send the same number of records; what differs is their CPU time.
         boolean atRate = measured.contains(RaceMetric.OWN_CPU_NS_PER_RECORD);
         RaceMetric compared = atRate ? RaceMetric.OWN_CPU_NS_PER_RECORD : RaceMetric.RECORDS_PER_S;
-        if (runs.keySet().stream().anyMatch(entry -> ratio(entry, compared).isPresent())) {
+        if (!hasIntervals()
+                && runs.keySet().stream()
+                        .anyMatch(entry -> ratio(entry, compared).isPresent())) {
             columns.add(new Column(
                     atRate ? "own CPU × millrace" : "× millrace",
                     entry -> ratio(entry, compared)
@@ -166,14 +195,63 @@ final class RaceResults {
                                     Locale.ROOT, "%.2f (%.2f..%.2f)", ratio.median(), ratio.min(), ratio.max()))
                             .orElse("–")));
         }
+        return description + "\nJVM: " + String.join(" ", RacerJvm.OPTIONS) + "\n\n" + table(columns, runs.keySet())
+                + (hasIntervals() ? ratioTable(measured) : "");
+    }
+
+    private static String table(List<Column> columns, Collection<Entry> entries) {
         List<List<String>> cells = new ArrayList<>();
         cells.add(columns.stream().map(Column::heading).toList());
-        runs.keySet().stream()
+        entries.stream()
                 .sorted(Comparator.comparingInt(Entry::threads))
                 .forEach(entry -> cells.add(
                         columns.stream().map(column -> column.cell.apply(entry)).toList()));
-        return description + "\nJVM: " + String.join(" ", RacerJvm.OPTIONS) + "\n\n"
-                + String.join("\n", new Table(cells, 1).plain()) + "\n";
+        return String.join("\n", new Table(cells, 1).plain()) + "\n";
+    }
+
+    /** Whether there are so many rounds that ratios have intervals. */
+    private boolean hasIntervals() {
+        return runs.values().stream().allMatch(rounds -> rounds.size() >= RatioOfPairs.FEWEST);
+    }
+
+    /** What Millrace measured, divided by what each other producer did, and what else used the machine. */
+    private String ratioTable(Set<RaceMetric> measured) {
+        List<Column> columns = new ArrayList<>();
+        columns.add(new Column("millrace /", Entry::producer));
+        columns.add(new Column("threads", entry -> Integer.toString(entry.threads)));
+        for (RaceMetric metric : COMPARED) {
+            if (measured.contains(metric)) {
+                columns.add(new Column(
+                        metric.wholeHeading(),
+                        entry -> ratioOfMillraceTo(entry, metric)
+                                .map(RatioOfPairs::toString)
+                                .orElse("–")));
+            }
+        }
+        List<Entry> others = runs.keySet().stream()
+                .filter(entry -> !entry.producer.equals(RacerJvm.MILLRACE))
+                .toList();
+        String most = Stream.of(RaceMetric.OTHERS_PERCENT, RaceMetric.STEAL_PERCENT, RaceMetric.COMPILER_MS)
+                .filter(measured::contains)
+                .map(metric -> metric.heading() + " " + metric.show(most(metric)))
+                .collect(Collectors.joining(", "));
+        return "\n" + table(columns, others)
+                + "\nRatios: median (95 % interval of the median; worst tenth of the rounds). All "
+                + runs.values().iterator().next().size() + " rounds count."
+                + (most.isEmpty() ? "" : " The most in a round: " + most + ".") + "\n";
+    }
+
+    private double most(RaceMetric metric) {
+        return runs.values().stream()
+                .flatMap(List::stream)
+                .mapToDouble(round -> round.getOrDefault(metric, 0.0))
+                .max()
+                .orElse(0);
+    }
+
+    private Optional<RatioOfPairs> ratioOfMillraceTo(Entry other, RaceMetric metric) {
+        return ratios(new Entry(RacerJvm.MILLRACE, other.threads), other, metric)
+                .map(ratios -> RatioOfPairs.of(ratios, metric.isMoreBetter()));
     }
 
     private record Column(String heading, Function<Entry, String> cell) {}

@@ -16,7 +16,7 @@ import org.apache.kafka.common.serialization.Serializer;
 /**
  * Main class that runs one producer in a JVM of its own: many threads send through it, first to warm up, then measured
  * from the barrier on which all threads start to the end of {@code flush()}. The last line on standard output is the
- * JSON of {@link RaceMetric}. On any failure, which includes a refused send and a record that did not arrive, it ends
+ * JSON of {@link RaceMetric}; with {@code turns}, each of the last lines is. On any failure, which includes a refused send and a record that did not arrive, it ends
  * with code 1.
  *
  * <p>It needs only the JDK, HdrHistogram and the {@code kafka-clients} to be measured, in any version.
@@ -35,8 +35,9 @@ import org.apache.kafka.common.serialization.Serializer;
  * <li>{@code warmup} (records before the measured ones), {@code warmup_ms}: 0, or how long the warm-up is repeated; then
  *     it ends with that time, at whatever record
  * <li>{@code rate}: records per second of all threads together; 0 for as fast as possible
- * <li>{@code pause_file}: empty, or a {@link PauseFile} to pause at, before and after the measured part; then nothing
- *     is timed
+ * <li>{@code turns}: 0, or how many measured parts there are instead of one
+ * <li>{@code pause_file}: empty, or a {@link PauseFile} to pause at, before and after each measured part; without
+ *     {@code turns}, nothing is timed then
  * <li>{@code callbacks}: whether every send has a callback, not only those that {@link AckMeter} measures
  * <li>{@code check_arrivals}: whether to check with the brokers that every record arrived
  * </ul>
@@ -46,16 +47,29 @@ public final class Racer {
     private final Producer<byte[], byte[]> producer;
     private final PreparedRecords prepared;
     private final int threads;
+    private final ArrivalCounter arrivals;
+    /** What it counted last. */
+    private long arrived;
 
     private Racer(RacerArguments arguments, Producer<byte[], byte[]> producer) {
         this.arguments = arguments;
         this.producer = producer;
         threads = arguments.integer("threads");
         prepared = new PreparedRecords(arguments);
+        arrivals = new ArrivalCounter(producer, arguments.text("topic"), arguments.integer("partitions"));
     }
 
     public static void main(String[] arguments) throws Exception {
-        System.out.println(RaceMetric.toJson(run(new RacerArguments(arguments), MeasurementListener.NONE)));
+        RacerArguments given = new RacerArguments(arguments);
+        if (given.integer("turns") > 0) {
+            runTurns(given);
+        } else {
+            print(run(given, MeasurementListener.NONE));
+        }
+    }
+
+    private static void print(Map<RaceMetric, Double> metrics) {
+        System.out.println(RaceMetric.toJson(metrics));
     }
 
     /** Sends as {@link #main} does, but tells a listener when the measured part begins and ends, and prints nothing. */
@@ -69,6 +83,18 @@ public final class Racer {
         }
     }
 
+    private static void runTurns(RacerArguments arguments) throws Exception {
+        try (Producer<byte[], byte[]> producer = producer(arguments.text("class"), arguments.config())) {
+            Racer racer = new Racer(arguments, producer);
+            racer.warmUp();
+            racer.pause();
+            for (int turn = 0; turn < arguments.integer("turns"); turn++) {
+                print(racer.measure(MeasurementListener.NONE));
+                racer.pause();
+            }
+        }
+    }
+
     @SuppressWarnings("unchecked")
     static Producer<byte[], byte[]> producer(String name, Map<String, Object> config)
             throws ReflectiveOperationException {
@@ -79,29 +105,38 @@ public final class Racer {
     }
 
     private Map<RaceMetric, Double> race(MeasurementListener listener) throws Exception {
-        ArrivalCounter arrivals =
-                new ArrivalCounter(producer, arguments.text("topic"), arguments.integer("partitions"));
-        double rate = arguments.whole("rate");
+        warmUp();
+        if (isTraced()) {
+            pause();
+        }
+        return measure(listener);
+    }
+
+    private void warmUp() throws Exception {
         long begun = System.nanoTime();
-        long before = arrivals.count();
-        long warmed = warmUp(begun);
-        long warm = arrivals.count();
-        check(warmed, warm - before);
+        arrived = arrivals.count();
+        check(sendToWarmUp(begun));
+        double rate = arguments.whole("rate");
         if (rate > 0) {
             // Warm up the code that keeps the rate, too, for a second.
             send(Sender.Limit.ofRecords((long) rate), rate, MeasurementListener.NONE);
-            warm = arrivals.count();
+            arrived = arrivals.count();
         }
         System.gc();
-        pauseIfTraced();
+    }
+
+    private Map<RaceMetric, Double> measure(MeasurementListener listener) throws Exception {
+        double rate = arguments.whole("rate");
         Measured measured = send(measuredLimit(), rate, listener);
-        pauseIfTraced();
-        check(measured.records, arrivals.count() - warm);
+        if (isTraced()) {
+            pause();
+        }
+        check(measured.records);
         return measured.metrics;
     }
 
     /** Returns how many records it sent. */
-    private long warmUp(long begun) throws Exception {
+    private long sendToWarmUp(long begun) throws Exception {
         long records = arguments.whole("warmup");
         long nanos = TimeUnit.MILLISECONDS.toNanos(arguments.whole("warmup_ms"));
         if (nanos == 0) {
@@ -121,19 +156,21 @@ public final class Racer {
                 : Sender.Limit.ofRecords(arguments.whole("records"));
     }
 
-    private void pauseIfTraced() throws Exception {
-        if (isTraced()) {
-            PauseFile.pause(Path.of(arguments.text("pause_file")));
-        }
+    private void pause() throws Exception {
+        PauseFile.pause(Path.of(arguments.text("pause_file")));
     }
 
+    /** Whether system calls and clock reads are counted from outside, so that the racer reads no clock itself. */
     private boolean isTraced() {
-        return !arguments.text("pause_file").isEmpty();
+        return arguments.integer("turns") == 0 && !arguments.text("pause_file").isEmpty();
     }
 
-    private void check(long sent, long arrived) {
-        if (sent != arrived && arguments.flag("check_arrivals")) {
-            throw new IllegalStateException(arrived + " of " + sent + " records arrived");
+    /** Checks that so many records have arrived since the last count. */
+    private void check(long sent) throws Exception {
+        long before = arrived;
+        arrived = arrivals.count();
+        if (sent != arrived - before && arguments.flag("check_arrivals")) {
+            throw new IllegalStateException((arrived - before) + " of " + sent + " records arrived");
         }
     }
 
@@ -193,6 +230,7 @@ public final class Racer {
         metrics.put(RaceMetric.SENDER_BYTES_PER_RECORD, senderBytes / records);
         metrics.put(RaceMetric.GC_MS, (double) usage.gcMillis());
         metrics.put(RaceMetric.GC_COUNT, (double) usage.gcCount());
+        metrics.put(RaceMetric.COMPILER_MS, (double) usage.compilerMillis());
         return metrics;
     }
 }

@@ -102,9 +102,29 @@ public record RacerJvm(String name, String producerClass, String classPath) impl
     }
 
     @Override
-    public Ended run(RacerArguments arguments, Duration patience) {
-        try (JavaProgram program = start(Racer.class, List.of(), Map.of(), arguments.commandLine())) {
+    public Running start(RacerArguments arguments) {
+        return new RunningJvm(start(Racer.class, List.of(), Map.of(), arguments.commandLine()));
+    }
+
+    private record RunningJvm(JavaProgram program) implements Running {
+        @Override
+        public boolean isAlive() {
+            return program.isAlive();
+        }
+
+        @Override
+        public String output() {
+            return program.output();
+        }
+
+        @Override
+        public Ended awaitEnd(Duration patience) {
             return new Ended(program.awaitEnd(patience), program.output());
+        }
+
+        @Override
+        public void close() {
+            program.close();
         }
     }
 

@@ -19,7 +19,7 @@ public final class RacerRunner implements AutoCloseable {
     /**
      * Starts the brokers.
      *
-     * @param warnings gets each line that a racer prints before its last
+     * @param warnings gets each line of a racer that is no result
      */
     RacerRunner(RaceCommand options, Consumer<String> warnings) {
         this.options = options;
@@ -31,7 +31,7 @@ public final class RacerRunner implements AutoCloseable {
      * Starts the brokers of a race.
      *
      * @param raceOptions the command line of {@code race}
-     * @param warnings gets each line that a racer prints before its last
+     * @param warnings gets each line of a racer that is no result
      * @throws ParameterException if the command line is wrong
      */
     public static RacerRunner start(List<String> raceOptions, Consumer<String> warnings) {
@@ -99,12 +99,17 @@ public final class RacerRunner implements AutoCloseable {
         return lastLine(racer, new RacerProgram.Ended(program.awaitEnd(PATIENCE), program.output()));
     }
 
+    /** The same. */
+    void awaitEnd(RacerProgram racer, RacerProgram.Running running) {
+        lastLine(racer, running.awaitEnd(PATIENCE));
+    }
+
     private String lastLine(RacerProgram racer, RacerProgram.Ended ended) {
         List<String> lines = ended.output().lines().toList();
         if (ended.exitCode() != 0 || lines.isEmpty()) {
             throw new RaceException(racer.name() + " failed. Its output:\n" + String.join("\n", lines));
         }
-        lines.subList(0, lines.size() - 1).forEach(warnings);
+        lines.stream().filter(line -> !RaceMetric.isJson(line)).forEach(warnings);
         return lines.get(lines.size() - 1);
     }
 

@@ -20,7 +20,7 @@ public final class RacersOptions {
             defaultValue = "millrace,kafka-4.3.1,kafka-4.4.0",
             description =
                     "Producers to run: millrace and kafka-VERSION. race also runs franz-go (needs Go) and librdkafka"
-                            + " (needs C and the library), but not with --tls, --rate, --seconds or --syscalls."
+                            + " (needs C and the library), but not with --tls, --rate or --syscalls."
                             + " Default: ${DEFAULT-VALUE}.")
     private List<String> producers;
 

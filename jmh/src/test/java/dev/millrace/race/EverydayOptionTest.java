@@ -46,6 +46,17 @@ class EverydayOptionTest {
         assertThat(races.get(EverydayCase.FIRST).rounds()).isEqualTo(3 * FirstRecord.STARTS_PER_ROUND);
     }
 
+    @Test
+    void shouldGiveTurnsInAllCasesThatNeedNoNewJvms() {
+        Map<EverydayCase, RaceCommand> races = races("--everyday", "--paired=60");
+
+        assertThat(races.keySet()).doesNotContain(EverydayCase.YOUNG, EverydayCase.FIRST);
+        RacerArguments large = races.get(EverydayCase.VALUES_10K).racerArguments("millrace", 32);
+        assertThat(large.integer("turns")).isEqualTo(60);
+        assertThat(large.whole("seconds")).isEqualTo(1);
+        assertThat(large.whole("warmup")).isEqualTo(10_000);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"--everyday=old", "--everyday=rate-1000 --syscalls", "--everyday --threads=1,2"})
     void shouldRefuseWhatIsNoCaseOrFitsNone(String line) {

@@ -107,6 +107,8 @@ class NonJavaRacersIT {
         return new RacerArguments("topic=race", "partitions=3", "partition_choice=partition", "step=1")
                 .set("threads", 4)
                 .set("records", 3001)
+                .set("seconds", 0)
+                .set("turns", 0)
                 .set("size", 100)
                 .set("warmup", 500)
                 .set("warmup_ms", 0)

@@ -30,6 +30,9 @@ class RaceCommandTest {
         "--buffer-memory=1024, '--buffer-memory 1024: at least --batch-size, 65536, is needed'",
         "--syscalls --seconds=5, exclude each other",
         "--first-record --rate=5, exclude each other",
+        "--paired=-1, --paired -1",
+        "--paired=5 --syscalls, exclude each other",
+        "--everyday=young --paired=5, 'case young needs a new JVM for each run: give --rounds, not --paired'",
         "--everyday=old, 'old: only callbacks, young'",
         "--everyday=young --syscalls, case young: --syscalls",
         "--speed=high, Unknown option"
@@ -47,6 +50,15 @@ class RaceCommandTest {
                 .asString()
                 .startsWith("race: ")
                 .contains(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--paired=5, 1", "--paired=5 --seconds=3, 3", "--paired=5 --records=9, 0", "--rounds=5, 0"})
+    void shouldGiveTurnsOfASecondUnlessTheirLengthIsGiven(String options, long seconds) {
+        RaceCommand command = new RaceCommand();
+        new CommandLine(command).parseArgs(options.split(" "));
+
+        assertThat(command.racerArguments("millrace", 1).whole("seconds")).isEqualTo(seconds);
     }
 
     @Test

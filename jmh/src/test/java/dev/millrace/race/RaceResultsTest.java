@@ -41,6 +41,23 @@ class RaceResultsTest {
     }
 
     @Test
+    void shouldShowRatiosWithIntervalsWhenThereAreManyRounds() {
+        for (int round = 0; round < 20; round++) {
+            race(1_000_000 + 10_000 * round, 500_000);
+        }
+
+        assertThat(results.table()).endsWith("""
+
+                        millrace /   threads                  records/s              send p99.9 µs
+                        kafka-4.4.0       32  2.19 (2.11 to 2.27; 2.04)  0.20 (0.20 to 0.20; 0.20)
+
+                        Ratios: median (95 % interval of the median; worst tenth of the rounds). All 20 rounds count.
+                        """).doesNotContain("× millrace");
+        assertThat(results.json())
+                .contains("\"millrace_records_per_s_ratio\": 2.190, \"millrace_records_per_s_ratio_low\": 2.1");
+    }
+
+    @Test
     void shouldLeaveRatioOutWhenMillraceDoesNotRace() {
         results.add("kafka-4.4.0", 1, metrics(1, 1));
 

@@ -1,0 +1,56 @@
+package dev.millrace.race;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+
+/**
+ * What the ratios of many pairs of measurements say.
+ *
+ * @param median of all
+ * @param low lower end of the 95 % interval of the median, by the bootstrap
+ * @param high its upper end
+ * @param worstTenth a tenth of the pairs is at least as bad
+ */
+record RatioOfPairs(double median, double low, double high, double worstTenth) {
+    /** With fewer, an interval says little. */
+    static final int FEWEST = 10;
+
+    private static final int RESAMPLES = 2_000;
+    private static final double OUTSIDE = 0.025;
+    private static final double TENTH = 0.1;
+
+    /** @param isMoreBetter whether the small ratios are the bad ones */
+    static RatioOfPairs of(List<Double> ratios, boolean isMoreBetter) {
+        double[] sorted =
+                ratios.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        SplittableRandom random = new SplittableRandom(0); // so that the same pairs always give the same interval
+        double[] medians = new double[RESAMPLES];
+        double[] sample = new double[sorted.length];
+        for (int i = 0; i < RESAMPLES; i++) {
+            Arrays.setAll(sample, unused -> sorted[random.nextInt(sorted.length)]);
+            Arrays.sort(sample);
+            medians[i] = quantile(sample, 0.5);
+        }
+        Arrays.sort(medians);
+        return new RatioOfPairs(
+                quantile(sorted, 0.5),
+                quantile(medians, OUTSIDE),
+                quantile(medians, 1 - OUTSIDE),
+                quantile(sorted, isMoreBetter ? TENTH : 1 - TENTH));
+    }
+
+    /** Between two numbers, in proportion. */
+    private static double quantile(double[] sorted, double share) {
+        double at = share * (sorted.length - 1);
+        int below = (int) at;
+        int above = Math.min(below + 1, sorted.length - 1);
+        return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
+    }
+
+    @Override
+    public String toString() {
+        return String.format(Locale.ROOT, "%.2f (%.2f to %.2f; %.2f)", median, low, high, worstTenth);
+    }
+}
