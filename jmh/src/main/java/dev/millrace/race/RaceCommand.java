@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
             "A run is measured from the barrier on which its threads start until flush() returns; every record must have"
                     + " arrived. The table shows medians over the rounds; a ratio is calculated within a round. From "
                     + RatioOfPairs.FEWEST
-                    + " rounds on it is shown as: median (95 % interval of the median; what a tenth of"
+                    + " rounds on it is shown as: median (95 %% interval of the median; what a tenth of"
                     + " the rounds is at most, or at least if less is better). Without"
                     + " --rate one send in 16 is timed, at random, because reading the clock costs throughput. With --rate"
                     + " every send is timed, from when it should have started if an earlier send blocked its thread."

@@ -13,16 +13,20 @@ import java.util.SplittableRandom;
  * @param high its upper end
  * @param worstTenth a tenth of the pairs is at least as bad
  */
-record RatioOfPairs(double median, double low, double high, double worstTenth) {
-    /** With fewer, an interval says little. */
-    static final int FEWEST = 10;
+public record RatioOfPairs(double median, double low, double high, double worstTenth) {
+    /** The fewest ratios of which an interval says something. */
+    public static final int FEWEST = 10;
 
     private static final int RESAMPLES = 2_000;
     private static final double OUTSIDE = 0.025;
     private static final double TENTH = 0.1;
 
-    /** @param isMoreBetter whether the small ratios are the bad ones */
-    static RatioOfPairs of(List<Double> ratios, boolean isMoreBetter) {
+    /**
+     * Returns what these ratios say.
+     *
+     * @param isMoreBetter whether the small ratios are the bad ones
+     */
+    public static RatioOfPairs of(List<Double> ratios, boolean isMoreBetter) {
         double[] sorted =
                 ratios.stream().mapToDouble(Double::doubleValue).sorted().toArray();
         SplittableRandom random = new SplittableRandom(0); // so that the same pairs always give the same interval
