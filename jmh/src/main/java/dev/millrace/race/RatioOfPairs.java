@@ -20,6 +20,8 @@ public record RatioOfPairs(double median, double low, double high, double worstT
     private static final int RESAMPLES = 2_000;
     private static final double OUTSIDE = 0.025;
     private static final double TENTH = 0.1;
+    /** Two digits say too little of a ratio below this. */
+    private static final double SMALL = 0.05;
 
     /**
      * Returns what these ratios say.
@@ -55,6 +57,10 @@ public record RatioOfPairs(double median, double low, double high, double worstT
 
     @Override
     public String toString() {
-        return String.format(Locale.ROOT, "%.2f (%.2f to %.2f; %.2f)", median, low, high, worstTenth);
+        return show(median) + " (" + show(low) + " to " + show(high) + "; " + show(worstTenth) + ")";
+    }
+
+    private static String show(double ratio) {
+        return String.format(Locale.ROOT, ratio < SMALL ? "%.4f" : "%.2f", ratio);
     }
 }

@@ -21,6 +21,7 @@ class RatioOfPairsTest {
     @Test
     void shouldShowTheSameForTheSamePairs() {
         assertThat(RatioOfPairs.of(ONE_TO_ELEVEN, true)).hasToString("6.00 (3.00 to 9.00; 2.00)");
+        assertThat(RatioOfPairs.of(List.of(0.0026), true)).hasToString("0.0026 (0.0026 to 0.0026; 0.0026)");
     }
 
     /** The interval has the true median in about 95 of 100 samples. */
