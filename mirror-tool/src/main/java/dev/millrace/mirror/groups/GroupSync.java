@@ -244,17 +244,23 @@ public final class GroupSync implements AutoCloseable {
         }
     }
 
+    private void synchronizeLast() {
+        try {
+            synchronize(); // first, because it needs what is left to be written
+        } finally {
+            map.write();
+        }
+    }
+
     /** Writes the last known state, if the clusters answer in time. The members have ended. */
     @Override
     public void close() {
         CountDownLatch done = new CountDownLatch(1);
         timer.execute(() -> {
             try {
-                map.loadLast();
-                try {
-                    synchronize(); // first, because it needs what is left to be written
-                } finally {
-                    map.write();
+                synchronizeLast();
+                if (map.loadLast()) { // which may take longer than there is time
+                    synchronizeLast();
                 }
             } catch (RuntimeException failure) {
                 if (!timer.isShutdown()) { // otherwise it is the interrupt

@@ -102,16 +102,16 @@ final class OffsetMap implements CopiedOffsets {
 
     /** Loads and writes what is due. */
     void keep(long nowNanos) {
-        boolean isDue = nowNanos - lastDueNanos >= WRITE_INTERVAL_NANOS;
-        Map<TopicPartition, PartitionOffsets> settled = new HashMap<>(owned);
-        settled.values()
-                .removeIf(next -> nowNanos - next.sinceNanos() < LOAD_DELAY_NANOS || (next.isLoaded() && !isDue));
-        load(settled, nowNanos, next -> next.wasLoadedBefore(nowNanos - LATE_WRITE_NANOS));
+        Map<TopicPartition, PartitionOffsets> unloaded = new HashMap<>(owned);
+        unloaded.values().removeIf(next -> next.isLoaded() || nowNanos - next.sinceNanos() < LOAD_DELAY_NANOS);
+        load(unloaded, nowNanos, next -> false);
         load(left, nowNanos, next -> true);
+        boolean isDue = nowNanos - lastDueNanos >= WRITE_INTERVAL_NANOS;
         try {
             anchor();
             if (isDue) {
                 dropDeleted();
+                loadAgain(nowNanos);
             }
         } finally { // what is known is kept, even if the clusters do not answer
             if (isDue) {
@@ -123,6 +123,12 @@ final class OffsetMap implements CopiedOffsets {
         }
     }
 
+    private void loadAgain(long nowNanos) {
+        Map<TopicPartition, PartitionOffsets> loaded = new HashMap<>(owned);
+        loaded.values().removeIf(next -> !next.isLoaded());
+        load(loaded, nowNanos, next -> next.wasLoadedBefore(nowNanos - LATE_WRITE_NANOS));
+    }
+
     private void load(
             Map<TopicPartition, PartitionOffsets> some, long nowNanos, Predicate<PartitionOffsets> isForTheLastTime) {
         Map<TopicPartition, PartitionOffsets> incomplete = new HashMap<>(some);
@@ -131,7 +137,7 @@ final class OffsetMap implements CopiedOffsets {
             Map<TopicPartition, Kept> kept = topic.read(incomplete::containsKey);
             Map<String, Uuid> targetIds = copies.ids(Clusters.topics(incomplete.keySet()));
             incomplete.forEach((partition, offsets) -> {
-                Uuid targetId = targetIds.getOrDefault(partition.topic(), Uuid.ZERO_UUID);
+                Uuid targetId = targetIds.getOrDefault(partition.topic(), offsets.targetId());
                 Kept known = kept.get(partition);
                 OffsetRuns stored = known == null ? new OffsetRuns() : known.runs(offsets.topicId(), targetId);
                 offsets.load(stored, targetId, nowNanos, isForTheLastTime.test(offsets));
@@ -139,11 +145,12 @@ final class OffsetMap implements CopiedOffsets {
         }
     }
 
-    /** Loads what is not complete yet, once the members have ended. */
-    void loadLast() {
-        long nowNanos = System.nanoTime();
-        load(owned, nowNanos, next -> true);
-        load(left, nowNanos, next -> true);
+    /** Loads what is not complete yet, once the members have ended; returns whether there was any. */
+    boolean loadLast() {
+        Map<TopicPartition, PartitionOffsets> all = all();
+        boolean isAnyIncomplete = all.values().stream().anyMatch(next -> !next.isComplete());
+        load(all, System.nanoTime(), next -> true);
+        return isAnyIncomplete;
     }
 
     /**
@@ -192,7 +199,7 @@ final class OffsetMap implements CopiedOffsets {
     /** Writes what has changed. */
     void write() {
         Map<TopicPartition, PartitionOffsets> changed = new HashMap<>(left);
-        changed.putAll(owned); // those assigned again meanwhile
+        changed.putAll(complete()); // also in place of what was left before it was assigned again
         changed.values().removeIf(next -> !next.takeChanged());
         Map<TopicPartition, Kept> kept = new HashMap<>();
         changed.forEach((partition, offsets) ->
@@ -201,8 +208,15 @@ final class OffsetMap implements CopiedOffsets {
             changed.keySet().removeAll(topic.write(kept));
         } finally {
             changed.values().forEach(PartitionOffsets::onNotKept);
-            left.values().removeIf(next -> !next.hasChanged());
+            left.values().removeIf(PartitionOffsets::isKept);
+            left.keySet().removeAll(complete().keySet());
         }
+    }
+
+    private Map<TopicPartition, PartitionOffsets> complete() {
+        Map<TopicPartition, PartitionOffsets> complete = new HashMap<>(owned);
+        complete.values().removeIf(next -> !next.isComplete());
+        return complete;
     }
 
     /** Returns the loaded partitions that this process copies, or has copied until just now. */

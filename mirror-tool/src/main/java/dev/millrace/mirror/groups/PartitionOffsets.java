@@ -118,7 +118,7 @@ final class PartitionOffsets {
         return isLoaded;
     }
 
-    /** Returns whether it has first done so before this time. */
+    /** Returns whether its first load was before this time. */
     synchronized boolean wasLoadedBefore(long nanos) {
         return isLoaded && loadedNanos - nanos < 0;
     }
@@ -136,8 +136,10 @@ final class PartitionOffsets {
      * @param isLast whether it will not be called again
      */
     synchronized void load(OffsetRuns stored, Uuid target, long nowNanos, boolean isLast) {
-        former = stored;
-        targetId = target;
+        forgetIfReplaced(target);
+        if (stored.end() >= former.end()) { // otherwise somebody has written older state meanwhile
+            former = stored;
+        }
         if (!isLoaded) {
             isLoaded = true;
             loadedNanos = nowNanos;
@@ -194,6 +196,11 @@ final class PartitionOffsets {
 
     synchronized int size() {
         return runs.size();
+    }
+
+    /** Returns whether all that it knows is kept. */
+    synchronized boolean isKept() {
+        return isComplete && !hasChanged;
     }
 
     /** Returns whether there is something to keep. */

@@ -288,7 +288,7 @@ class GroupFailoverIT {
                 try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.AUTO, options)) {
                     long before = clusters.mirrored(topic);
                     await("it writes", () -> clusters.mirrored(topic) > before + 2_000, mirror);
-                    if (kill == 1) {
+                    if (kill == 0) {
                         await("it keeps where they are", () -> hasMap(topic), mirror);
                     }
                     mirror.kill().awaitExit(STOP);

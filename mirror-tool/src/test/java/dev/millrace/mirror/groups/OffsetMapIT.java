@@ -69,6 +69,20 @@ class OffsetMapIT {
     }
 
     @Test
+    void shouldKnowWhatItHasCopiedItselfWhenItGetsThePartitionBackAtOnce(TestInfo test) {
+        TopicPartition partition = newPartition(test);
+        OffsetMap map = mapOf(partition);
+        copy(map, partition, 0, 1_000);
+        map.giveUp(Set.of(partition));
+
+        copy(map, partition, POSITION, 2_000);
+        map.keep(after(3));
+        map.keep(after(8));
+
+        assertThat(shown(map, partition)).isEqualTo("0=1000 100=2000 200>=2100");
+    }
+
+    @Test
     void shouldNotWaitForAFormerOwnerForEver(TestInfo test) {
         TopicPartition partition = newPartition(test);
         OffsetMap next = mapOf(partition);

@@ -145,6 +145,39 @@ class PartitionOffsetsTest {
     }
 
     @Test
+    void shouldKeepTheMostOfWhatFormerOwnersHaveWritten() {
+        offsets.begin(100);
+        offsets.load(stored(80), TARGET, 0, false);
+        assertThat(offsets.isComplete()).isFalse();
+
+        offsets.load(stored(40), TARGET, 0, false);
+        assertThat(offsets.committedRuns().translate(79)).isEqualTo(new Translation(79, 0));
+        offsets.load(stored(100), TARGET, 0, false);
+
+        assertThat(offsets.isComplete()).isTrue();
+        assertThat(offsets.committedRuns().translate(99)).isEqualTo(new Translation(99, 0));
+    }
+
+    @Test
+    void shouldForgetAllWhenTheTargetIsAnotherAtALaterLoad() {
+        AckedRuns session = offsets.begin(100);
+        offsets.load(stored(80), TARGET, 0, false);
+        session.onAcknowledged(100, 3, 20);
+        offsets.onCommitted(120);
+
+        offsets.load(new OffsetRuns(), new Uuid(3, 3), 0, false);
+
+        assertThat(offsets.targetId()).isEqualTo(new Uuid(3, 3));
+        assertThat(offsets.committedRuns().isBefore(110)).isTrue();
+    }
+
+    private static OffsetRuns stored(int count) {
+        OffsetRuns stored = new OffsetRuns();
+        stored.append(0, 0, count);
+        return stored;
+    }
+
+    @Test
     void shouldNotTakeAPositionForKnownThatMovesWhileNothingIsTold() {
         load(0).onAcknowledged(0, 0, 10);
         offsets.onCommitted(10);
