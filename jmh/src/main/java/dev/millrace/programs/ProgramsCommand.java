@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Runs programs of Apache Kafka with Millrace's agent and without it, in turn, between real brokers, and prints the"
                     + " ratios of neighbouring runs: median (95 %% interval of the median; worst tenth).",
-            "Every run is a new JVM with the options that Kafka's scripts give it. Needs Maven, for Kafka's jars."
+            "Every run is a new JVM with the heap that Kafka's scripts give it. Needs Maven, for Kafka's jars."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:all runs succeeded", "1:a run failed", "2:the command line is wrong"})
@@ -115,12 +115,8 @@ public final class ProgramsCommand implements Callable<Integer> {
         return List.of(
                 program.name(),
                 program.unit(),
-                String.format(Locale.ROOT, "%,.0f", median(with)),
-                String.format(Locale.ROOT, "%,.0f", median(without)),
+                String.format(Locale.ROOT, "%,.0f", RatioOfPairs.median(with)),
+                String.format(Locale.ROOT, "%,.0f", RatioOfPairs.median(without)),
                 RatioOfPairs.of(ratios, program.isMoreBetter()).toString());
-    }
-
-    private static double median(List<Double> values) {
-        return values.stream().sorted().toList().get(values.size() / 2);
     }
 }

@@ -36,7 +36,6 @@ enum EverydayCase {
     REAL_BROKER(
             "default settings, a real broker",
             "--callbacks --batch-size=16384 --brokers=real --warmup-ms=10000 --seconds=6"),
-    // With --records, so that producers in other languages can take part.
     VALUES_1K(
             "default settings, values of 1 KB",
             "--callbacks --batch-size=16384 --size=1024 --warmup=100000 --warmup-ms=10000 --records=3000000"),
@@ -78,7 +77,12 @@ enum EverydayCase {
 
     /** Whether it needs a new JVM for each run, so that producers cannot run side by side. */
     boolean needsNewJvms() {
-        return this == YOUNG || this == FIRST;
+        return this == YOUNG || this == FIRST || options.startsWith(Rate.SHORT_WARM_UP);
+    }
+
+    /** With a rate, the CPU time of a second is too little to measure. */
+    private boolean hasRate() {
+        return options.contains("--rate=");
     }
 
     /** The case with this name, which must be one of {@link #names}. */
@@ -96,10 +100,11 @@ enum EverydayCase {
         return arguments.toArray(String[]::new);
     }
 
-    private static boolean isReplaced(String option, ParseResult given) {
+    private boolean isReplaced(String option, ParseResult given) {
         return switch (option) {
             case "--seconds", "--records" ->
-                Stream.of("--seconds", "--records", "--paired").anyMatch(given::hasMatchedOption);
+                Stream.of("--seconds", "--records").anyMatch(given::hasMatchedOption)
+                        || (given.hasMatchedOption("--paired") && !hasRate());
             case "--rounds" -> given.hasMatchedOption("--rounds") || given.hasMatchedOption("--paired");
             default -> given.hasMatchedOption(option);
         };

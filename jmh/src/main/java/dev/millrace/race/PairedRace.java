@@ -1,10 +1,6 @@
 package dev.millrace.race;
 
-import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -43,22 +39,18 @@ final class PairedRace {
     private void run(int threads, RaceResults results) {
         List<RestingRacer> resting = new ArrayList<>();
         try {
-            Path folder = Files.createTempDirectory("millrace-race-");
             List<RacerProgram> all = new ArrayList<>(racers);
             if (options.rate() > 0) {
                 all.add(RacerJvm.LOAD);
             }
             for (RacerProgram racer : all) {
                 progress.printf(Locale.ROOT, "%d threads: %s warms up%n", threads, racer.name());
-                resting.add(RestingRacer.start(racer, threads, options, folder.resolve(racer.name()), this::warn));
+                resting.add(RestingRacer.start(racer, threads, options, this::warn));
             }
             for (int round = 0; round < options.paired(); round++) {
                 race(round, threads, resting, results);
             }
             resting.forEach(RestingRacer::end);
-            Files.delete(folder);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         } finally {
             resting.forEach(RestingRacer::close);
         }
@@ -66,7 +58,10 @@ final class PairedRace {
 
     private void race(int round, int threads, List<RestingRacer> resting, RaceResults results) {
         List<RestingRacer> order = new ArrayList<>(resting);
-        Collections.rotate(order, round);
+        Collections.rotate(order, round / 2);
+        if (round % 2 == 1) {
+            Collections.reverse(order);
+        }
         progress.printf(Locale.ROOT, "round %d of %d, %d threads:", round + 1, options.paired(), threads);
         OptionalDouble load = OptionalDouble.empty();
         List<Map.Entry<String, Map<RaceMetric, Double>>> measured = new ArrayList<>();

@@ -74,7 +74,7 @@ public final class RaceCommand implements Callable<Integer> {
             description =
                     "Instead of --rounds: the producers run side by side, each with brokers of its own, and send in turns of"
                             + " a second (or --seconds, or --records), N each, while the others rest. Ratios are taken between"
-                            + " neighbouring turns. No turn is left out.")
+                            + " turns of the same round. No turn is left out.")
     private int paired;
 
     @Option(
@@ -212,7 +212,8 @@ public final class RaceCommand implements Callable<Integer> {
         length.checkOptions();
         settings.checkOptions();
         check(rounds >= 1, "--rounds " + rounds + ": at least 1 is needed");
-        check(paired >= 0, "--paired " + paired + ": at least 1 is needed");
+        check(paired >= 1 || !isGiven("--paired"), "--paired " + paired + ": at least 1 is needed");
+        check(!isGiven("--paired") || !isGiven("--rounds"), "--paired and --rounds exclude each other");
         check(
                 size >= 0 && size <= MAX_VALUE_BYTES,
                 "--size " + size + ": from 0 to " + MAX_VALUE_BYTES + " is possible");
@@ -306,6 +307,10 @@ public final class RaceCommand implements Callable<Integer> {
 
     private void checkProducers(List<String> known) {
         racers.producers().forEach(name -> checkOneOf(spec, "--producers", name, known.toArray(String[]::new)));
+    }
+
+    private boolean isGiven(String option) {
+        return spec.commandLine().getParseResult().hasMatchedOption(option);
     }
 
     private void check(boolean right, String message) {

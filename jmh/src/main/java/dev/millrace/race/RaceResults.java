@@ -19,8 +19,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * What the runs measured, as a table and as JSON. For each racer it shows medians over the rounds. Its ratio to
- * Millrace is calculated within each round, from runs that were close in time.
+ * What the runs measured, as a table and as JSON. For each racer it shows medians over the rounds. Ratios
+ * are calculated within each round, from runs that were close in time.
  */
 final class RaceResults {
     /** What the ratios of many rounds are shown for. */
@@ -99,7 +99,8 @@ final class RaceResults {
     private Optional<List<Double>> ratios(Entry entry, Entry to, RaceMetric metric) {
         List<Map<RaceMetric, Double>> own = runs.getOrDefault(entry, List.of());
         List<Map<RaceMetric, Double>> others = runs.getOrDefault(to, List.of());
-        if (Stream.concat(own.stream(), others.stream()).anyMatch(run -> !run.containsKey(metric))
+        // CPU time without that of the load may be too little to measure.
+        if (Stream.concat(own.stream(), others.stream()).anyMatch(run -> run.getOrDefault(metric, 0.0) <= 0)
                 || own.isEmpty()
                 || others.isEmpty()) {
             return Optional.empty();

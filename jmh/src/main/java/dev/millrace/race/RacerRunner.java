@@ -10,7 +10,7 @@ import picocli.CommandLine.ParameterException;
 
 /** Runs racers against brokers that it starts and stops. Used by one thread, which runs one racer at a time. */
 public final class RacerRunner implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofMinutes(15);
+    static final Duration PATIENCE = Duration.ofMinutes(15);
 
     private final RaceCommand options;
     private final RaceBrokers brokers;
@@ -99,7 +99,11 @@ public final class RacerRunner implements AutoCloseable {
         return lastLine(racer, new RacerProgram.Ended(program.awaitEnd(PATIENCE), program.output()));
     }
 
-    /** The same. */
+    /**
+     * Blocks until a racer has ended that the caller has started.
+     *
+     * @throws RaceException if it fails, with its output
+     */
     void awaitEnd(RacerProgram racer, RacerProgram.Running running) {
         lastLine(racer, running.awaitEnd(PATIENCE));
     }

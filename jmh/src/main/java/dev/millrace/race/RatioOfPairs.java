@@ -47,6 +47,12 @@ public record RatioOfPairs(double median, double low, double high, double worstT
                 quantile(sorted, isMoreBetter ? TENTH : 1 - TENTH));
     }
 
+    /** Returns the number in the middle, or the mean of the two in the middle. */
+    public static double median(List<Double> values) {
+        return quantile(
+                values.stream().mapToDouble(Double::doubleValue).sorted().toArray(), 0.5);
+    }
+
     /** Between two numbers, in proportion. */
     private static double quantile(double[] sorted, double share) {
         double at = share * (sorted.length - 1);

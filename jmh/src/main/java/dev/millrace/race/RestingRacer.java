@@ -2,6 +2,7 @@ package dev.millrace.race;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -28,20 +29,23 @@ final class RestingRacer implements AutoCloseable {
     /**
      * Starts it, and blocks until it is warm.
      *
-     * @param pauseFile must not exist
      * @param warnings gets each line that it prints and that is no result, when it ends
      * @throws RaceException if it fails, with its output
      */
-    static RestingRacer start(
-            RacerProgram racer, int threads, RaceCommand options, Path pauseFile, Consumer<String> warnings) {
+    static RestingRacer start(RacerProgram racer, int threads, RaceCommand options, Consumer<String> warnings) {
         RacerRunner runner = new RacerRunner(options, warnings);
         try {
+            Path pauseFile = Files.createTempFile("millrace-race-", ".pause");
+            Files.delete(pauseFile); // the racer creates it
             RacerArguments arguments = runner.arguments(racer, threads).set("pause_file", pauseFile);
             RestingRacer started = new RestingRacer(racer, runner, pauseFile, racer.start(arguments));
             started.awaitRest();
             return started;
-        } catch (RuntimeException e) {
+        } catch (IOException e) {
             runner.close();
+            throw new UncheckedIOException(e);
+        } catch (RuntimeException e) {
+            runner.close(); // the racer ends with this JVM
             throw e;
         }
     }
@@ -82,8 +86,11 @@ final class RestingRacer implements AutoCloseable {
     }
 
     private void awaitRest() {
+        long startNanos = System.nanoTime();
         try {
-            if (!PauseFile.awaitPaused(pauseFile, running::isAlive)) {
+            if (!PauseFile.awaitPaused(
+                    pauseFile,
+                    () -> running.isAlive() && System.nanoTime() - startNanos < RacerRunner.PATIENCE.toNanos())) {
                 throw new RaceException(racer.name() + " failed. Its output:\n" + running.output());
             }
         } catch (InterruptedException e) {
@@ -93,7 +100,11 @@ final class RestingRacer implements AutoCloseable {
 
     @Override
     public void close() {
-        running.close();
-        runner.close();
+        try (runner) {
+            running.close();
+            Files.deleteIfExists(pauseFile);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }
