@@ -15,7 +15,7 @@ import java.util.Properties;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
- * The jars of a release of a MirrorMaker or of Kafka's tools, from Maven, and a folder for its configuration. Its temporary files are deleted
+ * The jars of a release of a MirrorMaker, of Kafka Connect or of Kafka's tools, from Maven, and a folder for its configuration. Its temporary files are deleted
  * by {@link #close}, or when this JVM ends.
  *
  * <p><b>Threads:</b> one.
@@ -33,7 +33,7 @@ public final class MavenJars implements AutoCloseable {
      * Gets the jars from Maven. Blocks while Maven downloads what the local repository lacks, about 40 MB the first
      * time.
      *
-     * @param name {@code mirrormaker1}, {@code mirrormaker2} or {@code kafka-tools}; the resource {@code NAME-pom.xml} has its dependencies
+     * @param name {@code mirrormaker1}, {@code mirrormaker2}, {@code kafka-connect} or {@code kafka-tools}; the resource {@code NAME-pom.xml} has its dependencies
      * @throws IllegalStateException when there is no Maven, or it fails
      */
     public MavenJars(String name) {

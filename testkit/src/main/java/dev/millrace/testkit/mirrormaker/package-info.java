@@ -1,5 +1,5 @@
 /**
- * The jars of MirrorMaker 1 and 2 and of Kafka's tools, and configurations, for tests that replace a MirrorMaker and for
+ * The jars of MirrorMaker 1 and 2, of Kafka Connect and of Kafka's tools, and configurations, for tests that replace a MirrorMaker and for
  * programs that measure one.
  *
  * <p><b>In:</b> Maven, and the poms among the resources. Nothing else of the test kit.
