@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -147,9 +148,10 @@ final class OffsetMap implements CopiedOffsets {
 
     /** Loads what is not complete yet, once the members have ended; returns whether there was any. */
     boolean loadLast() {
-        Map<TopicPartition, PartitionOffsets> all = all();
-        boolean isAnyIncomplete = all.values().stream().anyMatch(next -> !next.isComplete());
-        load(all, System.nanoTime(), next -> true);
+        boolean isAnyIncomplete =
+                Stream.concat(owned.values().stream(), left.values().stream()).anyMatch(next -> !next.isComplete());
+        load(owned, System.nanoTime(), next -> true);
+        load(left, System.nanoTime(), next -> true);
         return isAnyIncomplete;
     }
 
@@ -209,7 +211,13 @@ final class OffsetMap implements CopiedOffsets {
         } finally {
             changed.values().forEach(PartitionOffsets::onNotKept);
             left.values().removeIf(PartitionOffsets::isKept);
-            left.keySet().removeAll(complete().keySet());
+            // Only what it was: the partition may be given up again just now.
+            left.forEach((partition, offsets) -> {
+                PartitionOffsets again = owned.get(partition);
+                if (again != null && again.isComplete()) {
+                    left.remove(partition, offsets);
+                }
+            });
         }
     }
 
