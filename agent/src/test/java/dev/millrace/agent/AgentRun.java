@@ -2,6 +2,7 @@ package dev.millrace.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.testkit.mirrormaker.MavenJars;
 import dev.millrace.testkit.process.JavaProgram;
 import dev.millrace.testkit.process.JavaRuntime;
 import java.io.File;
@@ -33,6 +34,13 @@ final class AgentRun {
 
     static AgentRun withAgent() {
         return new AgentRun().option("-javaagent:" + AGENT);
+    }
+
+    /** Of a program with these jars and SLF4J's simple logger, which tells what the agent does. */
+    static AgentRun withAgent(MavenJars jars) {
+        AgentRun run = withAgent().option("-Dorg.slf4j.simpleLogger.log.dev.millrace.agent=info");
+        MavenJars.LOGGING.forEach(run::option);
+        return run.classPath(List.of(jars.classPath()));
     }
 
     static AgentRun withoutAgent() {

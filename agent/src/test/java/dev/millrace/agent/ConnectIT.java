@@ -39,11 +39,9 @@ class ConnectIT extends AgentFixture {
             source.send(producer);
         }
 
-        AgentRun run = AgentRun.withAgent().option("-Dorg.slf4j.simpleLogger.log.dev.millrace.agent=info");
-        MavenJars.LOGGING.forEach(run::option);
         String output;
         try (MavenJars jars = new MavenJars("mirrormaker2");
-                JavaProgram worker = run.classPath(List.of(jars.classPath()))
+                JavaProgram worker = AgentRun.withAgent(jars)
                         .start(
                                 "org.apache.kafka.connect.mirror.MirrorMaker",
                                 jars.store("mm2.properties", config(topic)).toString())) {

@@ -53,8 +53,8 @@ class ConnectSourcesIT extends AgentFixture {
         connector.put("name", topic);
         String connectorFile = jars.store("connector.properties", connector).toString();
 
-        try (JavaProgram program =
-                run().start("org.apache.kafka.connect.cli.ConnectStandalone", workerFile, connectorFile)) {
+        try (JavaProgram program = AgentRun.withAgent(jars)
+                .start("org.apache.kafka.connect.cli.ConnectStandalone", workerFile, connectorFile)) {
             awaitLines(lines.size(), program);
             program.stop(PATIENCE);
 
@@ -78,13 +78,15 @@ class ConnectSourcesIT extends AgentFixture {
         }
         String file = jars.store("distributed.properties", worker).toString();
 
-        try (JavaProgram first = run().start("org.apache.kafka.connect.cli.ConnectDistributed", file)) {
+        try (JavaProgram first =
+                AgentRun.withAgent(jars).start("org.apache.kafka.connect.cli.ConnectDistributed", file)) {
             Await.until("the worker takes the connector", PATIENCE, () -> put(port, connector(), first));
             awaitLines(1, first);
             first.kill();
         }
         List<String> more = append(lines, 1_000); // the second has something to do even if the first has sent all
-        try (JavaProgram second = run().start("org.apache.kafka.connect.cli.ConnectDistributed", file)) {
+        try (JavaProgram second =
+                AgentRun.withAgent(jars).start("org.apache.kafka.connect.cli.ConnectDistributed", file)) {
             awaitLines(more.size(), second);
             second.stop(PATIENCE);
 
@@ -133,12 +135,6 @@ class ConnectSourcesIT extends AgentFixture {
                 1_000,
                 "listeners",
                 "http://127.0.0.1:" + port));
-    }
-
-    private static AgentRun run() {
-        AgentRun run = AgentRun.withAgent().option("-Dorg.slf4j.simpleLogger.log.dev.millrace.agent=info");
-        MavenJars.LOGGING.forEach(run::option);
-        return run.classPath(List.of(jars.classPath()));
     }
 
     /** Whether the worker has taken the connector; it may not be ready yet. */

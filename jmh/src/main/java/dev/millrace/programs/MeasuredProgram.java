@@ -1,6 +1,10 @@
 package dev.millrace.programs;
 
+import dev.millrace.testkit.mirrormaker.MavenJars;
+import dev.millrace.testkit.process.JavaProgram;
+import dev.millrace.testkit.process.JavaRuntime;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** A program that runs again and again, each time in a new JVM. */
 interface MeasuredProgram extends AutoCloseable {
@@ -28,4 +32,14 @@ interface MeasuredProgram extends AutoCloseable {
 
     @Override
     void close();
+
+    /** Starts the main class of a program in a JVM with these options, and returns at once. */
+    static JavaProgram start(
+            MavenJars jars, List<String> options, List<String> more, String main, String... arguments) {
+        List<String> all = Stream.of(options, MavenJars.LOGGING, more)
+                .flatMap(List::stream)
+                .toList();
+        JavaRuntime runtime = new JavaRuntime(JavaRuntime.ofThisJvm().home(), jars.classPath());
+        return JavaProgram.start(runtime, all, main, arguments);
+    }
 }

@@ -5,10 +5,7 @@ import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.mirrormaker.MavenJars;
 import dev.millrace.testkit.mirrormaker.MirrorMaker2Config;
 import dev.millrace.testkit.process.JavaProgram;
-import dev.millrace.testkit.process.JavaRuntime;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -67,14 +64,10 @@ final class MirrorMaker2 implements MeasuredProgram {
         String alias = "run" + runs++; // each run copies to a topic of another name
         String copy = alias + "." + TOPIC;
         copies.create(copy);
-        Map<String, Object> config = new HashMap<>(MirrorMaker2Config.betweenSingleBrokers(
-                alias, source.bootstrapServers(), "target", target.bootstrapServers(), TOPIC));
-        List<String> all = new ArrayList<>(List.of("-Xms256m", "-Xmx2g"));
-        all.addAll(MavenJars.LOGGING);
-        all.addAll(options);
-        JavaRuntime runtime = new JavaRuntime(JavaRuntime.ofThisJvm().home(), jars.classPath());
+        Map<String, Object> config = MirrorMaker2Config.betweenSingleBrokers(
+                alias, source.bootstrapServers(), "target", target.bootstrapServers(), TOPIC);
         String file = jars.store(alias + ".properties", config).toString();
-        try (JavaProgram program = JavaProgram.start(runtime, all, MAIN, file)) {
+        try (JavaProgram program = MeasuredProgram.start(jars, List.of("-Xms256m", "-Xmx2g"), options, MAIN, file)) {
             long before = await(program, copy, 1);
             long startNanos = System.nanoTime();
             long after = await(program, copy, records);

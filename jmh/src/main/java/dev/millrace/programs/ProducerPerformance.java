@@ -3,9 +3,7 @@ package dev.millrace.programs;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.mirrormaker.MavenJars;
 import dev.millrace.testkit.process.JavaProgram;
-import dev.millrace.testkit.process.JavaRuntime;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -51,14 +49,11 @@ final class ProducerPerformance implements MeasuredProgram {
     public double run(List<String> options) {
         String topic = name + "-" + runs++;
         topics.create(topic);
-        List<String> all = new ArrayList<>(List.of("-Xmx512m"));
-        all.addAll(MavenJars.LOGGING);
-        all.addAll(options);
-        JavaRuntime runtime = new JavaRuntime(JavaRuntime.ofThisJvm().home(), jars.classPath());
         long startNanos = System.nanoTime();
-        try (JavaProgram program = JavaProgram.start(
-                runtime,
-                all,
+        try (JavaProgram program = MeasuredProgram.start(
+                jars,
+                List.of("-Xmx512m"),
+                options,
                 MAIN,
                 "--topic=" + topic,
                 "--num-records=" + records,

@@ -16,8 +16,8 @@ import org.apache.kafka.common.serialization.Serializer;
 /**
  * Main class that runs one producer in a JVM of its own: many threads send through it, first to warm up, then measured
  * from the barrier on which all threads start to the end of {@code flush()}. The last line on standard output is the
- * JSON of {@link RaceMetric}; with {@code turns}, each of the last lines is. On any failure, which includes a refused send and a record that did not arrive, it ends
- * with code 1.
+ * JSON of {@link RaceMetric}; with {@code turns} there is such a line for each. On any failure, which includes a refused
+ * send and a record that did not arrive, it ends with code 1.
  *
  * <p>It needs only the JDK, HdrHistogram and the {@code kafka-clients} to be measured, in any version.
  *
