@@ -164,9 +164,12 @@ public final class BrokerConnections implements AutoCloseable {
         }
     }
 
-    /** Whether a connection to the broker can be tried. kafka-clients throws if it is told to connect to others. */
+    /**
+     * Whether a connection to the broker can be tried. kafka-clients throws if it is told to connect to others, and with
+     * a negative id, a broker would be taken for a bootstrap server.
+     */
     static boolean isConnectable(Node broker) {
-        return !broker.host().isEmpty() && broker.port() > 0 && broker.port() <= MAX_PORT;
+        return broker.id() >= 0 && !broker.host().isEmpty() && broker.port() > 0 && broker.port() <= MAX_PORT;
     }
 
     /** Returns why there is no response body; null if there is one. */

@@ -77,6 +77,11 @@ final class HonestBroker implements AutoCloseable {
         return "127.0.0.1:" + broker.port();
     }
 
+    /** Closes every connection; clients may connect again. */
+    void disconnectAll() {
+        broker.disconnectAll();
+    }
+
     @Override
     public void close() {
         broker.close();

@@ -68,6 +68,8 @@ class SenselessAnswersTest {
         PORT_OF_A_BROKER(ErrorSite.METADATA, metadata(brokers -> brokers.setPort(TOO_HIGH))),
         NEGATIVE_PORT_OF_A_BROKER(ErrorSite.METADATA, metadata(brokers -> brokers.setPort(-1))),
         NO_HOST_OF_A_BROKER(ErrorSite.METADATA, metadata(brokers -> brokers.setHost(""))),
+        NEGATIVE_ID_OF_A_BROKER(
+                ErrorSite.METADATA, metadata(brokers -> brokers.setNodeId(-7).setPort(TOO_HIGH - 1))),
         TWO_BROKERS_OF_ONE_ID(
                 ErrorSite.METADATA,
                 answer -> ((MetadataResponseData) answer)

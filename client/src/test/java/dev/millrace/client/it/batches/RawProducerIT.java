@@ -110,9 +110,12 @@ class RawProducerIT {
             int moving = mix.random.nextInt(PARTITIONS);
             CompletableFuture<Void> moved = CompletableFuture.runAsync(
                     () -> Leaders.move(cluster, topic, moving, Leaders.others(cluster, topic, moving)));
-            while (!moved.isDone()) {
+            while (!moved.isDone()) { // how long a move takes is the brokers' affair: the deadline begins with its end
                 mix.writeSome(CompressionType.SNAPPY);
-                mix.awaitDone(RECOVERY);
+                Await.until(
+                        "all records have an outcome, or the leader has moved",
+                        Deadlines.outcome(SETTINGS),
+                        () -> mix.isDone() || moved.isDone());
             }
             moved.get();
             mix.awaitDone(RECOVERY);
@@ -331,12 +334,26 @@ class RawProducerIT {
                     List.of(record.headers()))));
         }
 
-        void awaitDone(Duration within) {
-            Await.until(
-                    "all records have an outcome",
-                    within,
-                    () -> results.stream().allMatch(RawResult::isDone)
-                            && futures.stream().allMatch(Future::isDone));
+        boolean isDone() {
+            return results.stream().allMatch(RawResult::isDone)
+                    && futures.stream().allMatch(Future::isDone);
+        }
+
+        /** If it fails, it says what the brokers say, since a record also waits for the followers. */
+        void awaitDone(Duration within) throws Exception {
+            assertThat(Await.holdsWithin(within, this::isDone))
+                    .as(
+                            "%d of %d raw results and %d of %d futures are done after %s; %s",
+                            results.stream().filter(RawResult::isDone).count(),
+                            results.size(),
+                            futures.stream().filter(Future::isDone).count(),
+                            futures.size(),
+                            within,
+                            cluster.admin()
+                                    .describeTopics(List.of(topic))
+                                    .allTopicNames()
+                                    .get())
+                    .isTrue();
         }
 
         void closeAndCompare() throws Exception {
