@@ -339,21 +339,21 @@ class RawProducerIT {
                     && futures.stream().allMatch(Future::isDone);
         }
 
-        /** If it fails, it says what the brokers say, since a record also waits for the followers. */
+        /** Fails with what the brokers say, since a record also waits for the followers. */
         void awaitDone(Duration within) throws Exception {
-            assertThat(Await.holdsWithin(within, this::isDone))
-                    .as(
-                            "%d of %d raw results and %d of %d futures are done after %s; %s",
-                            results.stream().filter(RawResult::isDone).count(),
-                            results.size(),
-                            futures.stream().filter(Future::isDone).count(),
-                            futures.size(),
-                            within,
-                            cluster.admin()
-                                    .describeTopics(List.of(topic))
-                                    .allTopicNames()
-                                    .get())
-                    .isTrue();
+            if (!Await.holdsWithin(within, this::isDone)) {
+                throw new AssertionError("%d of %d raw results and %d of %d futures are done after %s; %s"
+                        .formatted(
+                                results.stream().filter(RawResult::isDone).count(),
+                                results.size(),
+                                futures.stream().filter(Future::isDone).count(),
+                                futures.size(),
+                                within,
+                                cluster.admin()
+                                        .describeTopics(List.of(topic))
+                                        .allTopicNames()
+                                        .get()));
+            }
         }
 
         void closeAndCompare() throws Exception {
