@@ -50,12 +50,16 @@ public final class LoadersProgram {
         return loaders.stream().allMatch(loader -> loader.refersTo(null));
     }
 
+    /**
+     * Each has client ids of its own: Kafka's JMX reporters remove each other's beans of the same name, and one that
+     * misses a bean when it closes leaves the others registered, which keep its loader.
+     */
     private static Thread start(ClassLoader loader, String bootstrapServers, String topic) {
         Thread thread = new Thread(() -> {
             try {
                 loader.loadClass(PlainProgram.class.getName())
                         .getMethod("main", String[].class)
-                        .invoke(null, (Object) new String[] {bootstrapServers, topic});
+                        .invoke(null, (Object) new String[] {bootstrapServers, topic, "client.id=" + topic});
             } catch (ReflectiveOperationException e) {
                 throw new IllegalStateException(e);
             }

@@ -108,7 +108,8 @@ public final class RoundTrip {
 
     /** All committed records of the topic. */
     public List<ConsumerRecord<byte[], byte[]>> read() {
-        Map<String, Object> config = Map.of("bootstrap.servers", bootstrapServers, "isolation.level", "read_committed");
+        Map<String, Object> config =
+                Map.of("bootstrap.servers", bootstrapServers, "isolation.level", "read_committed", "client.id", topic);
         List<ConsumerRecord<byte[], byte[]>> read = new ArrayList<>();
         try (KafkaConsumer<byte[], byte[]> consumer =
                 new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
