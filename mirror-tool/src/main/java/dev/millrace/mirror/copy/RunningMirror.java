@@ -26,6 +26,12 @@ public record RunningMirror(
         TopicControls controls,
         PausedEnds pausedEnds,
         CopiedOffsets copiedOffsets) {
+    /** Returns the same for another member. */
+    public RunningMirror forAnotherMember() {
+        return new RunningMirror(
+                config, lifecycle, commits, observer, controls, pausedEnds, copiedOffsets.ofAnotherMember());
+    }
+
     public boolean isRunning() {
         return lifecycle.isRunning();
     }

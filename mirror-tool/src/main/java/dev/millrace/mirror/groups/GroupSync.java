@@ -99,9 +99,9 @@ public final class GroupSync implements AutoCloseable {
         return sync;
     }
 
-    /** Returns the listener for where records are at the target. */
+    /** Returns what a member tells where its records are at the target. */
     public CopiedOffsets offsets() {
-        return map;
+        return map.ofMember();
     }
 
     private static void tell(Throwable failure) {

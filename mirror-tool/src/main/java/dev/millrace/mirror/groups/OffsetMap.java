@@ -28,11 +28,11 @@ import org.slf4j.LoggerFactory;
  * it loads what a former owner knew after the partition is assigned, again if that owner may write late, and writes what
  * is new every few seconds. What a kill loses only makes translations less exact.
  *
- * <p><b>Threads:</b> any thread calls the methods of {@link CopiedOffsets}; one calls the rest, which blocks while
- * clusters answer.
+ * <p><b>Threads:</b> any thread calls the methods of {@link #ofMember} and of what it returns; one calls the rest, which
+ * blocks while clusters answer.
  * <p><b>Ordering:</b> that of {@link PartitionOffsets} and of concurrent maps.
  */
-final class OffsetMap implements CopiedOffsets {
+final class OffsetMap {
     private static final Logger LOG = LoggerFactory.getLogger(OffsetMap.class);
     /** A former owner writes what it has left within that time. */
     private static final long LOAD_DELAY_NANOS = Duration.ofSeconds(2).toNanos();
@@ -60,41 +60,55 @@ final class OffsetMap implements CopiedOffsets {
 
     // ---- members ----
 
-    @Override
-    public AckedRuns begin(TopicPartition partition, Uuid topicId, long position) {
-        return owned.compute(
-                        partition,
-                        (unused, known) -> known == null || !known.topicId().equals(topicId)
-                                ? new PartitionOffsets(topicId, System.nanoTime())
-                                : known)
-                .begin(position);
+    /** Returns the receiver of one member. */
+    CopiedOffsets ofMember() {
+        return new OfMember();
     }
 
-    @Override
-    public void suspend(TopicPartition partition) {
-        PartitionOffsets known = owned.get(partition);
-        if (known != null) {
-            known.end();
+    private final class OfMember implements CopiedOffsets {
+        @Override
+        public CopiedOffsets ofAnotherMember() {
+            return new OfMember();
         }
-    }
 
-    @Override
-    public void onCommitted(Map<TopicPartition, OffsetAndMetadata> positions) {
-        positions.forEach((partition, position) -> {
+        @Override
+        public AckedRuns begin(TopicPartition partition, Uuid topicId, long position) {
+            return owned.compute(
+                            partition,
+                            (unused, known) -> known == null || !known.topicId().equals(topicId)
+                                    ? new PartitionOffsets(topicId, System.nanoTime())
+                                    : known)
+                    .begin(this, position);
+        }
+
+        @Override
+        public void suspend(TopicPartition partition) {
             PartitionOffsets known = owned.get(partition);
             if (known != null) {
-                known.onCommitted(position.offset());
+                known.end(this);
             }
-        });
-    }
+        }
 
-    @Override
-    public void giveUp(Collection<TopicPartition> partitions) {
-        for (TopicPartition partition : partitions) {
-            PartitionOffsets known = owned.remove(partition);
-            if (known != null) {
-                known.end();
-                left.put(partition, known);
+        @Override
+        public void onCommitted(Map<TopicPartition, OffsetAndMetadata> positions) {
+            positions.forEach((partition, position) -> {
+                PartitionOffsets known = owned.get(partition);
+                if (known != null) {
+                    known.onCommitted(position.offset());
+                }
+            });
+        }
+
+        @Override
+        public void giveUp(Collection<TopicPartition> partitions) {
+            for (TopicPartition partition : partitions) {
+                owned.computeIfPresent(partition, (unused, known) -> {
+                    if (!known.end(this)) {
+                        return known;
+                    }
+                    left.put(partition, known);
+                    return null;
+                });
             }
         }
     }

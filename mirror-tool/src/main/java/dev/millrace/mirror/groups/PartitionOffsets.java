@@ -3,6 +3,7 @@ package dev.millrace.mirror.groups;
 import dev.millrace.mirror.offsets.OffsetRuns;
 import dev.millrace.mirror.offsets.UncommittedRuns;
 import dev.millrace.mirror.pass.AckedRuns;
+import dev.millrace.mirror.progress.CopiedOffsets;
 import dev.millrace.mirror.progress.TopicIdentities;
 import org.apache.kafka.common.Uuid;
 
@@ -26,6 +27,9 @@ final class PartitionOffsets {
     private final UncommittedRuns uncommitted = new UncommittedRuns();
 
     private AckedRuns session = AckedRuns.IGNORED;
+    /** The member that began last. */
+    private CopiedOffsets member = CopiedOffsets.NONE;
+
     private long committed = -1;
     /** The lowest position at which copying began. */
     private long begunAt = Long.MAX_VALUE;
@@ -55,7 +59,8 @@ final class PartitionOffsets {
     // ---- members ----
 
     /** Begins, or begins again, at this position; what a former copy still reports does not count. */
-    synchronized AckedRuns begin(long position) {
+    synchronized AckedRuns begin(CopiedOffsets by, long position) {
+        member = by;
         runs.begin(position);
         uncommitted.clear();
         committed = position;
@@ -106,9 +111,14 @@ final class PartitionOffsets {
         hasChanged = true;
     }
 
-    /** Stops taking notes until copying begins again. */
-    synchronized void end() {
+    /** Stops taking notes until copying begins again, unless another member has begun; returns whether none has. */
+    @SuppressWarnings("ReferenceEquality") // each member is a different object
+    synchronized boolean end(CopiedOffsets by) {
+        if (by != member) {
+            return false;
+        }
         session = AckedRuns.IGNORED;
+        return true;
     }
 
     // ---- keeping and reading ----

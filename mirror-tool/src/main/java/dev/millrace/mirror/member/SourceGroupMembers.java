@@ -107,6 +107,7 @@ public final class SourceGroupMembers implements MirrorMembers {
 
     @Override
     public Member create(int number) {
+        RunningMirror running = mirror.forAnotherMember();
         Map<String, Object> own = DerivedConfigs.numbered(consumer, number);
         boolean isFetching = config.mode().isFetching();
         KafkaConsumer<byte[], byte[]> member = new KafkaConsumer<>(isFetching ? own : DerivedConfigs.withoutReset(own));
@@ -120,7 +121,7 @@ public final class SourceGroupMembers implements MirrorMembers {
         PartitionCopier copier;
         if (isFetching) {
             copier = new BatchCopier(
-                    mirror,
+                    running,
                     own,
                     member,
                     changes,
@@ -133,10 +134,10 @@ public final class SourceGroupMembers implements MirrorMembers {
             ConsumerPositions moves = new ConsumerPositions(member, positions, changes.gaps());
             MirrorObserver observer = mirror.observer();
             copier = new RecordCopier(
-                    mirror, member, moves, targets, memory, observer, observer.createSender(producer), searchContext);
+                    running, member, moves, targets, memory, observer, observer.createSender(producer), searchContext);
         }
         RecordWithdrawal givenUp = new RecordWithdrawal(config.producerKind(), producer, config.names());
-        return new SourceGroupMember(mirror, member, positions, targets, shared.watch(), copier, givenUp);
+        return new SourceGroupMember(running, member, positions, targets, shared.watch(), copier, givenUp);
     }
 
     private void onWithoutPosition(Set<TopicPartition> partitions) {

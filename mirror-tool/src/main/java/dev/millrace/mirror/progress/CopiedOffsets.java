@@ -8,7 +8,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /**
- * Receives from the members the offsets of their records at the target. Costs nothing if nobody needs them.
+ * Receives from a member the offsets of its records at the target. Costs nothing if nobody needs them.
  *
  * <p><b>Threads:</b> any; nothing here blocks.
  */
@@ -17,7 +17,15 @@ public interface CopiedOffsets {
     CopiedOffsets NONE = new CopiedOffsets() {};
 
     /**
-     * A member starts copying a partition that it owns from this source position.
+     * Returns the receiver of another member. A member that was away may give up a partition after another member of the
+     * process has begun it; that does not count.
+     */
+    default CopiedOffsets ofAnotherMember() {
+        return this;
+    }
+
+    /**
+     * The member starts copying a partition that it owns from this source position.
      *
      * @param topicId of the source topic; zero if unknown
      * @return receives what is acknowledged until the next call for this partition

@@ -8,6 +8,8 @@ import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.config.MirrorPolicies;
 import dev.millrace.mirror.config.ProducerKind;
 import dev.millrace.mirror.config.TopicNames;
+import dev.millrace.mirror.pass.AckedRuns;
+import dev.millrace.mirror.progress.CopiedOffsets;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -54,13 +56,14 @@ class OffsetMapIT {
     void shouldKnowWhatAFormerOwnerWritesLate(TestInfo test) {
         TopicPartition partition = newPartition(test);
         OffsetMap former = mapOf(partition);
-        copy(former, partition, 0, 1_000);
+        CopiedOffsets member = former.ofMember();
+        copy(member, partition, 0, 1_000);
         OffsetMap next = mapOf(partition);
-        copy(next, partition, POSITION, 2_000);
+        copy(next.ofMember(), partition, POSITION, 2_000);
         next.keep(after(10));
         assertThat(shown(next, partition)).as("the former has written nothing").isEqualTo("100=2000 200>=2100");
 
-        former.giveUp(Set.of(partition));
+        member.giveUp(Set.of(partition));
         former.keep(after(11));
         next.keep(after(15));
 
@@ -72,10 +75,11 @@ class OffsetMapIT {
     void shouldKnowWhatItHasCopiedItselfWhenItGetsThePartitionBackAtOnce(TestInfo test) {
         TopicPartition partition = newPartition(test);
         OffsetMap map = mapOf(partition);
-        copy(map, partition, 0, 1_000);
-        map.giveUp(Set.of(partition));
+        CopiedOffsets member = map.ofMember();
+        copy(member, partition, 0, 1_000);
+        member.giveUp(Set.of(partition));
 
-        copy(map, partition, POSITION, 2_000);
+        copy(member, partition, POSITION, 2_000);
         map.keep(after(3));
         map.keep(after(8));
 
@@ -83,10 +87,29 @@ class OffsetMapIT {
     }
 
     @Test
+    void shouldKeepWhatAMemberCopiesWhenAnotherGivesUpLate(TestInfo test) {
+        TopicPartition partition = newPartition(test);
+        OffsetMap map = mapOf(partition);
+        CopiedOffsets away = map.ofMember();
+        copy(away, partition, 0, 1_000);
+        CopiedOffsets next = away.ofAnotherMember();
+        AckedRuns session = next.begin(partition, Uuid.ONE_UUID, POSITION);
+
+        away.suspend(partition);
+        away.giveUp(Set.of(partition));
+        session.onAcknowledged(POSITION, 2_000, (int) POSITION);
+        next.onCommitted(Map.of(partition, new OffsetAndMetadata(2 * POSITION)));
+        map.keep(after(10));
+
+        assertThat(shown(map, partition)).isEqualTo("0=1000 100=2000 200>=2100");
+        assertThat(shownAtOnce(partition)).as("what is kept").isEqualTo("0=1000 100=2000 200>=2100");
+    }
+
+    @Test
     void shouldNotWaitForAFormerOwnerForEver(TestInfo test) {
         TopicPartition partition = newPartition(test);
         OffsetMap next = mapOf(partition);
-        copy(next, partition, POSITION, 2_000);
+        copy(next.ofMember(), partition, POSITION, 2_000);
 
         next.keep(after(10));
         assertThat(shownAtOnce(partition)).isEmpty();
@@ -99,7 +122,7 @@ class OffsetMapIT {
     void shouldWriteWhatItKnowsWhenItEndsBeforeAFormerOwnerHasWritten(TestInfo test) {
         TopicPartition partition = newPartition(test);
         OffsetMap next = mapOf(partition);
-        copy(next, partition, POSITION, 2_000);
+        copy(next.ofMember(), partition, POSITION, 2_000);
         next.keep(after(10));
 
         next.loadLast();
@@ -133,9 +156,9 @@ class OffsetMapIT {
     }
 
     /** Copies as many records as are before {@link #POSITION}. */
-    private static void copy(OffsetMap map, TopicPartition partition, long source, long target) {
-        map.begin(partition, Uuid.ONE_UUID, source).onAcknowledged(source, target, (int) POSITION);
-        map.onCommitted(Map.of(partition, new OffsetAndMetadata(source + POSITION)));
+    private static void copy(CopiedOffsets member, TopicPartition partition, long source, long target) {
+        member.begin(partition, Uuid.ONE_UUID, source).onAcknowledged(source, target, (int) POSITION);
+        member.onCommitted(Map.of(partition, new OffsetAndMetadata(source + POSITION)));
     }
 
     private long after(int seconds) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.mirror.offsets.OffsetRuns;
 import dev.millrace.mirror.offsets.Translation;
 import dev.millrace.mirror.pass.AckedRuns;
+import dev.millrace.mirror.progress.CopiedOffsets;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +49,7 @@ class PartitionOffsetsOfManyTest {
 
         Member(long position, OffsetRuns stored, boolean isLast) {
             this.position = position;
-            session = offsets.begin(position);
+            session = offsets.begin(CopiedOffsets.NONE, position);
             offsets.load(stored, TARGET, 0, isLast);
         }
 
@@ -73,9 +74,9 @@ class PartitionOffsetsOfManyTest {
                 case COPY -> copy(owner, step.amount, true);
                 case COPY_LATE -> copy(members.get(step.amount % members.size()), step.amount, true);
                 case COPY_UNTOLD -> {
-                    owner.offsets.end();
+                    owner.offsets.end(CopiedOffsets.NONE);
                     copy(owner, step.amount, false);
-                    owner.session = owner.offsets.begin(owner.position);
+                    owner.session = owner.offsets.begin(CopiedOffsets.NONE, owner.position);
                 }
                 case COMMIT -> {
                     committed = Math.max(committed, owner.position - step.amount / 3);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.mirror.offsets.OffsetRuns;
 import dev.millrace.mirror.offsets.Translation;
 import dev.millrace.mirror.pass.AckedRuns;
+import dev.millrace.mirror.progress.CopiedOffsets;
 import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
 
@@ -83,9 +84,10 @@ class PartitionOffsetsTest {
 
     @Test
     void shouldSayThatItLacksWhatWasCopiedUntoldBeforeItCouldLoad() {
-        offsets.begin(100);
-        offsets.end();
-        AckedRuns again = offsets.begin(170); // what is before was copied, but nothing was told of it
+        offsets.begin(CopiedOffsets.NONE, 100);
+        offsets.end(CopiedOffsets.NONE);
+        AckedRuns again =
+                offsets.begin(CopiedOffsets.NONE, 170); // what is before was copied, but nothing was told of it
         OffsetRuns stored = new OffsetRuns();
         stored.append(0, 0, 100);
 
@@ -118,7 +120,7 @@ class PartitionOffsetsTest {
         offsets.onCommitted(10);
         aborted.onAcknowledged(10, 10, 30);
 
-        AckedRuns again = offsets.begin(10);
+        AckedRuns again = offsets.begin(CopiedOffsets.NONE, 10);
         aborted.onAcknowledged(40, 40, 5);
         again.onAcknowledged(10, 46, 30);
         offsets.onCommitted(40);
@@ -128,7 +130,7 @@ class PartitionOffsetsTest {
 
     @Test
     void shouldAddToWhatFormerOwnersKnewAndSayThatItLacksWhatTheyDidNotWrite() {
-        AckedRuns session = offsets.begin(100);
+        AckedRuns session = offsets.begin(CopiedOffsets.NONE, 100);
         session.onAcknowledged(100, 300, 50);
         offsets.onCommitted(150);
         OffsetRuns stored = new OffsetRuns();
@@ -146,7 +148,7 @@ class PartitionOffsetsTest {
 
     @Test
     void shouldKeepTheMostOfWhatFormerOwnersHaveWritten() {
-        offsets.begin(100);
+        offsets.begin(CopiedOffsets.NONE, 100);
         offsets.load(stored(80), TARGET, 0, false);
         assertThat(offsets.isComplete()).isFalse();
 
@@ -160,7 +162,7 @@ class PartitionOffsetsTest {
 
     @Test
     void shouldForgetAllWhenTheTargetIsAnotherAtALaterLoad() {
-        AckedRuns session = offsets.begin(100);
+        AckedRuns session = offsets.begin(CopiedOffsets.NONE, 100);
         offsets.load(stored(80), TARGET, 0, false);
         session.onAcknowledged(100, 3, 20);
         offsets.onCommitted(120);
@@ -182,7 +184,7 @@ class PartitionOffsetsTest {
         load(0).onAcknowledged(0, 0, 10);
         offsets.onCommitted(10);
 
-        offsets.end();
+        offsets.end(CopiedOffsets.NONE);
         offsets.onCommitted(30);
 
         assertThat(offsets.committedRuns().translate(30)).isEqualTo(new Translation(10, 20));
@@ -203,7 +205,7 @@ class PartitionOffsetsTest {
     }
 
     private AckedRuns load(long position) {
-        AckedRuns session = offsets.begin(position);
+        AckedRuns session = offsets.begin(CopiedOffsets.NONE, position);
         offsets.load(new OffsetRuns(), TARGET, 0, true);
         return session;
     }
