@@ -2,7 +2,7 @@ package dev.millrace.programs;
 
 import dev.millrace.command.CommandLines;
 import dev.millrace.command.Table;
-import dev.millrace.race.RatioOfPairs;
+import dev.millrace.testkit.figures.RatioOfPairs;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

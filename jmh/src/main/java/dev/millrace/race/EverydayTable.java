@@ -1,6 +1,7 @@
 package dev.millrace.race;
 
 import dev.millrace.command.Table;
+import dev.millrace.testkit.figures.RatioOfPairs;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

@@ -1,5 +1,7 @@
 package dev.millrace.race;
 
+import dev.millrace.testkit.figures.RatioOfPairs;
+import java.util.Collections;
 import java.util.List;
 
 /** The median, the least and the greatest of some numbers. */
@@ -9,9 +11,6 @@ record MedianAndRange(double median, double min, double max) {
         if (values.isEmpty()) {
             throw new IllegalArgumentException("No values");
         }
-        List<Double> sorted = values.stream().sorted().toList();
-        int last = sorted.size() - 1;
-        double median = (sorted.get(last / 2) + sorted.get((last + 1) / 2)) / 2;
-        return new MedianAndRange(median, sorted.get(0), sorted.get(last));
+        return new MedianAndRange(RatioOfPairs.median(values), Collections.min(values), Collections.max(values));
     }
 }

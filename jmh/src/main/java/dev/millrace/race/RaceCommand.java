@@ -4,6 +4,7 @@ import static dev.millrace.command.CommandLines.checkOneOf;
 
 import dev.millrace.command.CommandLines;
 import dev.millrace.command.ThreadsOption;
+import dev.millrace.testkit.figures.RatioOfPairs;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

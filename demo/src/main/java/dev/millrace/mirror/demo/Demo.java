@@ -41,14 +41,14 @@ final class Demo {
         this.onRun = onRun;
     }
 
-    /** Runs the plan, which takes minutes. Returns a row for each contender and number of threads, in their order. */
+    /** Runs the plan, which takes minutes. Returns a row for each run, in their order. */
     List<DemoRow> run() {
         progress.println(plan.estimate());
         try {
             plan.contenders().forEach(this::fetch);
             try (KafkaCluster source = start("source");
                     KafkaCluster target = start("target")) {
-                return DemoRow.medians(plan, run(source, target));
+                return run(source, target);
             }
         } finally {
             mirrorMakers.values().forEach(MirrorMaker::close);

@@ -6,6 +6,7 @@ import dev.millrace.mirror.cli.OptionValues;
 import dev.millrace.mirror.cli.StandardOptions;
 import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.testkit.figures.RatioOfPairs;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -125,7 +126,9 @@ public final class DemoCommand implements AddedCommand {
             names = "--rounds",
             paramLabel = "N",
             order = 9,
-            description = "How often to run each; the figures are medians. Default: 1, or 3 with --curve.")
+            description =
+                    "How often to run each, in turn; the figures are medians. From " + RatioOfPairs.FEWEST
+                            + " rounds on, also the ratios to the first producer, with intervals. Default: 1, or 3 with --curve.")
     private Integer rounds;
 
     @Option(
@@ -170,8 +173,12 @@ public final class DemoCommand implements AddedCommand {
                 ? Optional.of(CurveReport.at(report == null ? Path.of(DEFAULT_REPORT) : report))
                 : Optional.empty();
         PrintStream words = json ? System.err : System.out;
-        List<DemoRow> rows = new Demo(plan, System.err, this::printJson).run();
+        List<DemoRow> runs = new Demo(plan, System.err, this::printJson).run();
+        List<DemoRow> rows = DemoRow.medians(plan, runs);
         String table = curve ? new CurveTable(plan, rows).format() : DemoTable.format(rows);
+        if (plan.rounds() >= RatioOfPairs.FEWEST) {
+            table += DemoRatios.format(plan, runs);
+        }
         words.printf("%n%s:%n%n%s%n%s", plan.load().describe(), table, plan.describeMethod());
         curveReport.ifPresent(files -> files.write(plan, rows).forEach(file -> words.println("Wrote " + file)));
         return rows.stream().allMatch(DemoRow::isRight) ? 0 : 1;

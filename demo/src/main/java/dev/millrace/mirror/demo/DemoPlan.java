@@ -43,6 +43,11 @@ record DemoPlan(DemoLoad load, List<Integer> threads, List<Contender> contenders
         return contender.runsOnce() ? List.of(contender.threads(most())) : threads;
     }
 
+    /** Whether the contender runs when so many threads are asked for: MirrorMaker 2 only when it is the largest number. */
+    boolean runsWith(Contender contender, int asked) {
+        return asked == most() || !contender.runsOnce();
+    }
+
     private int most() {
         return threads.get(threads.size() - 1);
     }
@@ -59,7 +64,7 @@ record DemoPlan(DemoLoad load, List<Integer> threads, List<Contender> contenders
                 Collections.rotate(order, -(round + i));
                 for (Contender contender : order) {
                     int asked = threads.get(i);
-                    if (asked == most() || !contender.runsOnce()) {
+                    if (runsWith(contender, asked)) {
                         runs.add(new Run(contender, contender.threads(asked)));
                     }
                 }

@@ -1,8 +1,9 @@
 package dev.millrace.mirror.demo;
 
+import dev.millrace.testkit.figures.RatioOfPairs;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.ToDoubleFunction;
+import java.util.function.Function;
 
 /**
  * The result for one contender and number of threads (of MirrorMaker: streams or tasks), of one run or of the runs of all rounds.
@@ -16,12 +17,17 @@ record DemoRow(Contender contender, int threads, Measurement.Figures figures, St
         List<DemoRow> medians = new ArrayList<>();
         for (Contender contender : plan.contenders()) {
             for (int threads : plan.threads(contender)) {
-                medians.add(median(all.stream()
-                        .filter(row -> row.contender == contender && row.threads == threads)
-                        .toList()));
+                medians.add(median(rounds(all, contender, threads)));
             }
         }
         return medians;
+    }
+
+    /** The rows of a contender with so many threads, a round each. */
+    static List<DemoRow> rounds(List<DemoRow> all, Contender contender, int threads) {
+        return all.stream()
+                .filter(row -> row.contender == contender && row.threads == threads)
+                .toList();
     }
 
     private static DemoRow median(List<DemoRow> rounds) {
@@ -44,9 +50,7 @@ record DemoRow(Contender contender, int threads, Measurement.Figures figures, St
                 worst.isRight);
     }
 
-    private static double median(List<Measurement.Figures> figures, ToDoubleFunction<Measurement.Figures> value) {
-        double[] sorted = figures.stream().mapToDouble(value).sorted().toArray();
-        int middle = sorted.length / 2;
-        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    private static double median(List<Measurement.Figures> figures, Function<Measurement.Figures, Double> value) {
+        return RatioOfPairs.median(figures.stream().map(value).toList());
     }
 }

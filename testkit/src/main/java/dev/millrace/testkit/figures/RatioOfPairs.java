@@ -1,4 +1,4 @@
-package dev.millrace.race;
+package dev.millrace.testkit.figures;
 
 import java.util.Arrays;
 import java.util.List;

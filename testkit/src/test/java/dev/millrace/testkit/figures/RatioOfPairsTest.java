@@ -1,4 +1,4 @@
-package dev.millrace.race;
+package dev.millrace.testkit.figures;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
