@@ -25,15 +25,22 @@ interface MirrorMaker extends AutoCloseable {
     @Override
     void close();
 
-    /** The class path of a release, followed by the demo's jar or class folder, which contains {@link MirrorMakerRun}. */
+    /**
+     * The class path of a release, followed by the jars or class folders of the demo and of the mirror: {@link
+     * MirrorMakerRun} is in one, and what it needs of {@link DemoProcess} in both.
+     */
     static String classPath(MavenJars release) {
+        return String.join(
+                File.pathSeparator, release.classPath(), place(MirrorMakerRun.class), place(MirrorException.class));
+    }
+
+    private static String place(Class<?> type) {
         try {
-            Path own = Path.of(MirrorMakerRun.class
-                    .getProtectionDomain()
-                    .getCodeSource()
-                    .getLocation()
-                    .toURI());
-            return release.classPath() + File.pathSeparator + own;
+            return Path.of(type.getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .toURI())
+                    .toString();
         } catch (URISyntaxException e) {
             throw new IllegalStateException(e);
         }

@@ -19,8 +19,8 @@ import org.apache.kafka.common.TopicPartition;
  * The main class of one run of MirrorMaker 1 or 2. Starts MirrorMaker's own main class, with interceptors that measure at
  * the same moments as {@link Measurement} in this mirror. Prints what {@link DemoProcess} reads.
  *
- * <p>The class path is MirrorMaker's, followed by the classes of the demo. So this class may use only the JDK and the
- * interfaces of kafka-clients 3.9.
+ * <p>The class path is MirrorMaker's, followed by the classes of the demo and of the mirror. So this class may use only
+ * the JDK and the interfaces of kafka-clients 3.9, and no library of the mirror.
  *
  * <p><b>Threads:</b> MirrorMaker's consumer threads call {@link PollInterceptor}, the I/O threads of its
  * producers call {@link AckInterceptor}, the main thread waits for the end.

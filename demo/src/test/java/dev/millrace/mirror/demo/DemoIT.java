@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The demo without MirrorMaker 1 and 2, which Maven would have to download. */
 class DemoIT {
     /** How the demo is to start its brokers. */
     private static final List<String> FOR_CLUSTERS =
@@ -32,6 +31,17 @@ class DemoIT {
                         line -> assertThat(line).startsWith("stock 1 "),
                         line -> assertThat(line).startsWith("millrace-consumer 1 "),
                         line -> assertThat(line).startsWith("millrace-auto 1 "));
+    }
+
+    /** Maven downloads them at their first use. */
+    @Tag("thorough")
+    @Test
+    void shouldMirrorWithMirrorMaker1And2() throws Exception {
+        String output = run("--records=20000", "--threads=1", "--producers=mirrormaker1,mirrormaker2");
+
+        assertThat(output.lines())
+                .anyMatch(line -> line.startsWith("mirrormaker1 ") && line.contains("every record once"))
+                .anyMatch(line -> line.startsWith("mirrormaker2 ") && line.endsWith("exact"));
     }
 
     @Tag("thorough")
