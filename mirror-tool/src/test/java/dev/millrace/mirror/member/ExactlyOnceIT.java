@@ -89,6 +89,7 @@ class ExactlyOnceIT {
         }
     }
 
+    @Tag("thorough")
     @Test
     void shouldCommitNothingOfAStoppedMirrorThatGoesOnAfterAnotherHasTakenOver() throws Exception {
         String topic = "stopped";

@@ -38,6 +38,7 @@ class Mm2TakeOverIT {
         clusters.target().createTopic(Mm2Progress.defaultTopic(ALIAS), 1, 1, Map.of("cleanup.policy", "compact"));
     }
 
+    @Tag("thorough")
     @Test
     void shouldTakeOverTopicsOnWhichTheTargetReplacesTimestamps() throws Exception {
         TopicPartition partition = create("stamped", Map.of(), Map.of("message.timestamp.type", "LogAppendTime"));
