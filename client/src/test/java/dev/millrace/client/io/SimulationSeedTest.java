@@ -8,14 +8,16 @@ import dev.millrace.testkit.process.JavaRuntime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A seed that a simulation prints when it fails gives the same run again: in the next minute, and in a process of
  * tomorrow.
  */
+@Tag("thorough")
 class SimulationSeedTest {
-    private static final int SEEDS = 3;
+    private static final int SEEDS = 8;
 
     @Test
     void shouldPlayTheSameRunAgainWhenTheSeedIsTheSame() throws Exception {
