@@ -1,11 +1,11 @@
 package dev.millrace.jmh;
 
+import dev.millrace.testkit.process.ClassLocation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import java.net.URISyntaxException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.DirectoryStream;
@@ -30,16 +30,11 @@ public final class PublishedKafkaClasses {
     /** @param name of the folder in {@code target/racers}, such as {@code kafka-0.9.0.1} */
     public PublishedKafkaClasses(String name) {
         try {
-            Path classes = Path.of(PublishedKafkaClasses.class
-                    .getProtectionDomain()
-                    .getCodeSource()
-                    .getLocation()
-                    .toURI());
-            Path racer = classes.resolveSibling("racers").resolve(name);
+            Path racer = ClassLocation.of(PublishedKafkaClasses.class)
+                    .resolveSibling("racers")
+                    .resolve(name);
             this.loader =
                     new URLClassLoader(name, jars(racer).toArray(URL[]::new), ClassLoader.getPlatformClassLoader());
-        } catch (URISyntaxException e) {
-            throw new IllegalStateException(e);
         } catch (IOException e) {
             throw new UncheckedIOException("The jars of " + name + " are missing: mvn package copies them", e);
         }

@@ -2,9 +2,9 @@ package dev.millrace.profile;
 
 import dev.millrace.race.RacerJvm;
 import dev.millrace.race.RacerRunner;
+import dev.millrace.testkit.process.ClassLocation;
 import java.io.File;
 import java.io.IOException;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -82,15 +82,9 @@ final class ProducerProfiler {
     }
 
     private static RacerJvm withProfiler(RacerJvm racer) {
-        try {
-            Path jar = Path.of(AsyncProfiler.class
-                    .getProtectionDomain()
-                    .getCodeSource()
-                    .getLocation()
-                    .toURI());
-            return new RacerJvm(racer.name(), racer.producerClass(), racer.classPath() + File.pathSeparator + jar);
-        } catch (URISyntaxException e) {
-            throw new IllegalStateException(e);
-        }
+        return new RacerJvm(
+                racer.name(),
+                racer.producerClass(),
+                racer.classPath() + File.pathSeparator + ClassLocation.of(AsyncProfiler.class));
     }
 }

@@ -95,14 +95,12 @@ public final class ProgramsCommand implements Callable<Integer> {
         List<String> withAgent = List.of("-javaagent:" + agent.toAbsolutePath());
         List<Double> with = new ArrayList<>();
         List<Double> without = new ArrayList<>();
-        List<Double> ratios = new ArrayList<>();
         for (int pair = 0; pair < pairs; pair++) {
             boolean isAgentFirst = pair % 2 == 0;
             double first = program.run(isAgentFirst ? withAgent : List.of());
             double second = program.run(isAgentFirst ? List.of() : withAgent);
             with.add(isAgentFirst ? first : second);
             without.add(isAgentFirst ? second : first);
-            ratios.add(with.get(pair) / without.get(pair));
             System.err.printf(
                     Locale.ROOT,
                     "%s, pair %d of %d: %,.0f with the agent, %,.0f without%n",
@@ -117,6 +115,7 @@ public final class ProgramsCommand implements Callable<Integer> {
                 program.unit(),
                 String.format(Locale.ROOT, "%,.0f", RatioOfPairs.median(with)),
                 String.format(Locale.ROOT, "%,.0f", RatioOfPairs.median(without)),
-                RatioOfPairs.of(ratios, program.isMoreBetter()).toString());
+                RatioOfPairs.of(RatioOfPairs.divide(with, without), program.isMoreBetter())
+                        .toString());
     }
 }

@@ -16,7 +16,6 @@ import java.util.Set;
 import java.util.StringJoiner;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -106,10 +105,11 @@ final class RaceResults {
                 || others.isEmpty()) {
             return Optional.empty();
         }
-        return Optional.of(IntStream.range(0, own.size())
-                .mapToObj(
-                        round -> own.get(round).get(metric) / others.get(round).get(metric))
-                .toList());
+        return Optional.of(RatioOfPairs.divide(values(own, metric), values(others, metric)));
+    }
+
+    private static List<Double> values(List<Map<RaceMetric, Double>> rounds, RaceMetric metric) {
+        return rounds.stream().map(round -> round.get(metric)).toList();
     }
 
     /** A line with one JSON object for each producer and number of threads. */

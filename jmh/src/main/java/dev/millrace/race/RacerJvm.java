@@ -1,12 +1,12 @@
 package dev.millrace.race;
 
 import dev.millrace.testkit.process.ChildLog;
+import dev.millrace.testkit.process.ClassLocation;
 import dev.millrace.testkit.process.JavaProgram;
 import dev.millrace.testkit.process.JavaRuntime;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -63,9 +63,9 @@ public record RacerJvm(String name, String producerClass, String classPath) impl
                     JavaRuntime.ofThisJvm().withoutJars(OTHER_JARS).classPath());
         }
         List<Path> path = new ArrayList<>();
-        path.add(locationOf(Racer.class));
-        path.add(locationOf(Histogram.class));
-        path.add(locationOf(ChildLog.class)); // Prints the warnings of child JVMs.
+        path.add(ClassLocation.of(Racer.class));
+        path.add(ClassLocation.of(Histogram.class));
+        path.add(ClassLocation.of(ChildLog.class)); // Prints the warnings of child JVMs.
         try (Stream<Path> jars = Files.list(stockClientsFolder().resolve(name))) {
             jars.sorted().forEach(path::add);
         } catch (IOException e) {
@@ -129,31 +129,21 @@ public record RacerJvm(String name, String producerClass, String classPath) impl
     }
 
     private static Path stockClientsFolder() {
-        return locationOf(Racer.class).resolveSibling("racers");
+        return ClassLocation.of(Racer.class).resolveSibling("racers");
     }
 
     /** The source of the library for {@link ClockReadCounter}. */
     static Path clockReadsSource() {
-        return locationOf(Racer.class).resolve("../../lib/clock-reads.c").normalize();
+        return ClassLocation.of(Racer.class).resolve("../../lib/clock-reads.c").normalize();
     }
 
     /** The sources of the racers in other languages. */
     static Path nonJavaSources() {
-        return locationOf(Racer.class).resolve("../../peers").normalize();
+        return ClassLocation.of(Racer.class).resolve("../../peers").normalize();
     }
 
     /** Where their executables are. */
     static Path nonJavaPrograms() {
-        return locationOf(Racer.class).resolveSibling("peers");
-    }
-
-    /** The jar or folder that a class comes from. */
-    private static Path locationOf(Class<?> type) {
-        try {
-            return Path.of(
-                    type.getProtectionDomain().getCodeSource().getLocation().toURI());
-        } catch (URISyntaxException e) {
-            throw new IllegalStateException(e);
-        }
+        return ClassLocation.of(Racer.class).resolveSibling("peers");
     }
 }

@@ -50,12 +50,12 @@ final class DemoRatios {
             List<DemoRow> theirs,
             Function<Measurement.Figures, Double> figure,
             boolean isMoreBetter) {
-        List<Double> ratios = new ArrayList<>();
-        for (int round = 0; round < ours.size(); round++) {
-            ratios.add(figure.apply(ours.get(round).figures())
-                    / figure.apply(theirs.get(round).figures()));
-        }
-        return RatioOfPairs.of(ratios, isMoreBetter).toString();
+        return RatioOfPairs.of(RatioOfPairs.divide(figures(ours, figure), figures(theirs, figure)), isMoreBetter)
+                .toString();
+    }
+
+    private static List<Double> figures(List<DemoRow> rows, Function<Measurement.Figures, Double> figure) {
+        return rows.stream().map(DemoRow::figures).map(figure).toList();
     }
 
     private static String line(Object... cells) {

@@ -2,9 +2,8 @@ package dev.millrace.mirror.demo;
 
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.testkit.mirrormaker.MavenJars;
+import dev.millrace.testkit.process.ClassLocation;
 import java.io.File;
-import java.net.URISyntaxException;
-import java.nio.file.Path;
 
 /**
  * A release of MirrorMaker, which {@link MirrorMakerRun} runs.
@@ -31,19 +30,10 @@ interface MirrorMaker extends AutoCloseable {
      */
     static String classPath(MavenJars release) {
         return String.join(
-                File.pathSeparator, release.classPath(), place(MirrorMakerRun.class), place(MirrorException.class));
-    }
-
-    private static String place(Class<?> type) {
-        try {
-            return Path.of(type.getProtectionDomain()
-                            .getCodeSource()
-                            .getLocation()
-                            .toURI())
-                    .toString();
-        } catch (URISyntaxException e) {
-            throw new IllegalStateException(e);
-        }
+                File.pathSeparator,
+                release.classPath(),
+                ClassLocation.of(MirrorMakerRun.class).toString(),
+                ClassLocation.of(MirrorException.class).toString());
     }
 
     /**

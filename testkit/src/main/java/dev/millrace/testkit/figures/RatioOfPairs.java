@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /**
  * What the ratios of many pairs of measurements say.
@@ -45,6 +46,13 @@ public record RatioOfPairs(double median, double low, double high, double worstT
                 quantile(medians, OUTSIDE),
                 quantile(medians, 1 - OUTSIDE),
                 quantile(sorted, isMoreBetter ? TENTH : 1 - TENTH));
+    }
+
+    /** Returns the ratio of each pair: the numbers of one list divided by those of the other. */
+    public static List<Double> divide(List<Double> dividends, List<Double> divisors) {
+        return IntStream.range(0, dividends.size())
+                .mapToObj(pair -> dividends.get(pair) / divisors.get(pair))
+                .toList();
     }
 
     /** Returns the number in the middle, or the mean of the two in the middle. */

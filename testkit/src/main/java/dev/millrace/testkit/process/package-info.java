@@ -5,6 +5,6 @@
  *
  * <p><b>In:</b> the JDK and {@code /bin/sh}; no class of Kafka.
  *
- * <p><b>Out:</b> start, signals, output and end of a process.
+ * <p><b>Out:</b> start, signals, output and end of a process, and where the classes of its class path are.
  */
 package dev.millrace.testkit.process;
