@@ -106,7 +106,7 @@ final class AnswerHandler {
                 batch.count(),
                 error.toString());
         metrics.onRetry(batch);
-        partition.backOffUntil(nowMs + settings.retryBackoff().delayMs(batch.attempts()));
+        partition.backOffUntil(batch, nowMs + settings.retryBackoff().delayMs(batch.attempts()));
     }
 
     private void splitTooLarge(PartitionState partition, FinishedBatch batch, ApiException error) {

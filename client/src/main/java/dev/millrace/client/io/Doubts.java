@@ -72,6 +72,10 @@ final class Doubts {
         askedInTerm = leader.term();
     }
 
+    int askedInTerm() {
+        return askedInTerm;
+    }
+
     /** The broker did not expect this batch's sequence. */
     void onUnexpectedSequence(FinishedBatch batch) {
         unexpected = batch;

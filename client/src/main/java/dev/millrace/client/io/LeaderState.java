@@ -52,9 +52,11 @@ final class LeaderState {
         }
     }
 
+    /** Only the former leader was to be left alone, so the new one is asked or gets a batch at once (KIP-951). */
     private void startTerm() {
         term++;
         hasAccepted = false;
+        notBeforeMs = Long.MIN_VALUE;
     }
 
     /** Returns the number of the current term. */
@@ -68,7 +70,7 @@ final class LeaderState {
         if (inFlight >= allowed) {
             return true;
         }
-        // A new leader has not refused anything yet, but batches in flight to the old one must be answered first.
+        // Batches in flight to the former leader must be answered first.
         return leader == node ? nowMs < notBeforeMs : inFlight > 0;
     }
 
@@ -91,10 +93,15 @@ final class LeaderState {
         hasAccepted = false;
     }
 
-    /** The leader has refused a batch: it gets nothing before this time, then one batch until it has accepted one. */
-    void backOffUntil(long backoffUntilMs) {
+    /**
+     * The leader of this term has refused a batch, or not answered: for the rest of the term it gets nothing before this
+     * time, then one batch until it has accepted one.
+     */
+    void backOffUntil(int refusedInTerm, long backoffUntilMs) {
         requireAcceptance();
-        notBeforeMs = backoffUntilMs;
+        if (refusedInTerm == term) {
+            notBeforeMs = backoffUntilMs;
+        }
     }
 
     /** Returns the time before which nothing is sent to the leader that refused a batch. */

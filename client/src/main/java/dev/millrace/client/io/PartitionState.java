@@ -213,9 +213,12 @@ final class PartitionState {
         }
     }
 
-    /** A batch was refused, and will be sent again, alone, but not before {@code backoffUntilMs}. */
-    void backOffUntil(long backoffUntilMs) {
-        leader.backOffUntil(backoffUntilMs);
+    /**
+     * The batch was refused, and will be sent again, alone, but not before {@code backoffUntilMs} to the leader that
+     * refused it.
+     */
+    void backOffUntil(FinishedBatch batch, long backoffUntilMs) {
+        leader.backOffUntil(batch.sentInTerm(), backoffUntilMs);
     }
 
     /** The broker found the batch too large. */
@@ -266,7 +269,7 @@ final class PartitionState {
     void onMemory(ProducerMemory told, long nowMs, long askAgainAtMs) {
         isAsking = false;
         if (told.kind() == ProducerMemory.Kind.UNANSWERED) {
-            leader.backOffUntil(askAgainAtMs);
+            leader.backOffUntil(doubts.askedInTerm(), askAgainAtMs);
             return;
         }
         doubts.onAnswer(told, nowMs);

@@ -119,15 +119,60 @@ class PartitionStateTest {
         assertThat(state.isQuestionOpen(0)).isTrue();
     }
 
+    /** Otherwise a producer whose backoff is longer than the time between two moves would never reach a leader. */
+    @Test
+    void shouldAskTheNewLeaderAtOnceWhenTheOneBeforeIsToBeLeftAlone() throws Exception {
+        PartitionState state = stateWithBatches(6);
+        state.updateLeader(TOPIC_ID, 3);
+        FinishedBatch refused = refuseNext(state);
+        state.backOffUntil(refused, 1_000);
+        assertThat(state.notBeforeMs()).isEqualTo(1_000);
+
+        state.updateLeader(TOPIC_ID, 4);
+
+        assertThat(state.isQuestionOpen(0)).isTrue();
+        assertThat(state.notBeforeMs()).isNegative();
+    }
+
+    @Test
+    void shouldNotLeaveTheNewLeaderAloneWhenTheOneBeforeRefusesLate() throws Exception {
+        PartitionState state = stateWithBatches(6);
+        state.updateLeader(TOPIC_ID, 3);
+        FinishedBatch sentBefore = sendNext(state);
+
+        state.updateLeader(TOPIC_ID, 4);
+        state.onRequestEnded(sentBefore, false);
+        state.onRefused(sentBefore);
+        state.backOffUntil(sentBefore, 1_000);
+
+        assertThat(state.notBeforeMs()).isNegative();
+    }
+
+    @Test
+    void shouldNotLeaveTheNewLeaderAloneWhenTheOneBeforeWasAskedAndDidNotAnswer() throws Exception {
+        PartitionState state = stateThatAsks();
+
+        state.updateLeader(TOPIC_ID, 4);
+        state.onMemory(ProducerMemory.without(ProducerMemory.Kind.UNANSWERED), 0, 1_000);
+
+        assertThat(state.notBeforeMs()).isNegative();
+    }
+
     /** The answer to its first batch is lost, so the leader of epoch 3 is asked. */
     private PartitionState stateThatAsks() throws InterruptedException {
         PartitionState state = stateWithBatches(6);
         state.updateLeader(TOPIC_ID, 3);
+        refuseNext(state);
+        state.ask(NODE);
+        return state;
+    }
+
+    /** Sends a batch of which nobody knows afterwards whether it is written. */
+    private static FinishedBatch refuseNext(PartitionState state) {
         FinishedBatch batch = sendNext(state);
         state.onRequestEnded(batch, false);
         state.onRefused(batch);
-        state.ask(NODE);
-        return state;
+        return batch;
     }
 
     private void assertThatOneGoesAloneAfter(Uuid topicId, int epoch) throws InterruptedException {
