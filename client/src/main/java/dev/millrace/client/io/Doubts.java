@@ -195,7 +195,12 @@ final class Doubts {
                 // The leader recognizes the last batches that it has written, but not what it has just refused.
                 yield batch == unexpected ? Verdict.OPEN : Verdict.SEND_AGAIN;
             }
-            case FORGOTTEN -> isMemoryCertainAfter(batch, nowMs) ? Verdict.UNWRITTEN : Verdict.OPEN;
+            case FORGOTTEN -> {
+                // Whatever the timestamps, no broker forgets a producer whose transaction is open in the partition. But
+                // it may have lost what it had acknowledged.
+                boolean isUnwritten = sequences.isTransactionNew() || isMemoryCertainAfter(batch, nowMs);
+                yield isUnwritten ? Verdict.UNWRITTEN : Verdict.OPEN;
+            }
             case REFUSED -> batch != unexpected && isMemoryCertain(nowMs) ? Verdict.SEND_AGAIN : Verdict.OPEN;
             case UNANSWERED -> Verdict.SEND_AGAIN;
         };

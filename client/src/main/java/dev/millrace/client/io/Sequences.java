@@ -50,6 +50,11 @@ final class Sequences {
         return !transactions.isTransactional() && !given.areUsed();
     }
 
+    /** Whether the batches are of the first transaction of the epoch, and no broker has acknowledged any of them. */
+    boolean isTransactionNew() {
+        return transactions.isTransactional() && nextAcknowledged == 0;
+    }
+
     ProducerId producerId() {
         return producerId;
     }

@@ -19,6 +19,7 @@ import java.util.Iterator;
 import java.util.List;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -156,6 +157,32 @@ class PartitionStateTest {
         state.onMemory(ProducerMemory.without(ProducerMemory.Kind.UNANSWERED), 0, 1_000);
 
         assertThat(state.notBeforeMs()).isNegative();
+    }
+
+    /** It would know the producer of an open transaction, so it has nothing of it. */
+    @Test
+    void shouldSendTheBeginningOfATransactionAgainWhenTheLeaderKnowsNothing() throws Exception {
+        PartitionState state = stateWithBatchesOfATransaction();
+        state.updateLeader(TOPIC_ID, 3);
+        FinishedBatch batch = refuseNext(state);
+        state.ask(NODE);
+
+        state.onMemory(ProducerMemory.without(ProducerMemory.Kind.FORGOTTEN), 0, 0);
+
+        assertThat(state.candidate(NODE, 0)).isSameAs(batch);
+    }
+
+    @Test
+    void shouldFailWhenTheLeaderHasLostTheBeginningOfATransaction() throws Exception {
+        PartitionState state = stateWithBatchesOfATransaction();
+        state.updateLeader(TOPIC_ID, 3);
+        accept(state, sendNext(state));
+        FinishedBatch batch = refuseNext(state);
+        state.ask(NODE);
+
+        state.onMemory(ProducerMemory.without(ProducerMemory.Kind.FORGOTTEN), 0, 0);
+
+        assertThat(batch.error()).isInstanceOf(OutOfOrderSequenceException.class);
     }
 
     /** The answer to its first batch is lost, so the leader of epoch 3 is asked. */
@@ -358,11 +385,21 @@ class PartitionStateTest {
         state.deliverDecided();
     }
 
+    private PartitionState stateWithBatchesOfATransaction() throws InterruptedException {
+        appendBatches(6);
+        TransactionState transaction = new TransactionState("id", () -> {});
+        return state(new IoThreadTransactionShare(transaction, new TransactionPartitions(() -> {}), () -> {}));
+    }
+
     private PartitionState stateWithBatches(int count) throws InterruptedException {
+        appendBatches(count);
+        return state(TransactionShare.NONE);
+    }
+
+    private void appendBatches(int count) throws InterruptedException {
         for (int i = 0; i <= count; i++) { // the last one stays open
             accumulator.append("t", 0, 0, new EncodableRecord(0, null, new byte[100], new byte[] {0}), null, 0);
         }
-        return state(TransactionShare.NONE);
     }
 
     private PartitionState state(TransactionShare share) {

@@ -263,7 +263,7 @@ final class SimulatedCoordinator {
         }
         SimulatedPartition partition = cluster.topic.partitions().get(marker.partition);
         if (marker.writtenInEpoch != partition.leaderEpoch) {
-            partition.end(current, isLastCommitted);
+            partition.end(current, isLastCommitted, cluster.nowMs());
             marker.writtenInEpoch = partition.leaderEpoch;
             return false;
         }

@@ -77,6 +77,15 @@ final class SimulatedPartition {
             }
             return new Producer(batch.producerEpoch(), batch.lastSequence(), maxTimestamp, newest);
         }
+
+        Producer afterMarker(short newEpoch, long nowMs) {
+            boolean isNewEpoch = newEpoch > epoch;
+            return new Producer(
+                    isNewEpoch ? newEpoch : epoch,
+                    isNewEpoch ? -1 : lastSequence,
+                    nowMs,
+                    isNewEpoch ? List.of() : remembered);
+        }
     }
 
     private record State(int end, Map<Long, Producer> producers) {}
@@ -106,11 +115,12 @@ final class SimulatedPartition {
     }
 
     /** A transaction's marker; with the newer protocol it has the next epoch already. */
-    void end(ProducerId id, boolean commit) {
+    void end(ProducerId id, boolean commit, long nowMs) {
         beforeBatches.add(new State(log.size(), producers));
         transactions.mark(id.id(), id.epoch(), commit);
-        replaceProducers(known ->
-                id.epoch() > known.epoch ? new Producer(id.epoch(), -1, known.maxTimestamp(), List.of()) : known);
+        Map<Long, Producer> next = new HashMap<>(producers);
+        next.computeIfPresent(id.id(), (unused, known) -> known.afterMarker(id.epoch(), nowMs));
+        producers = next;
     }
 
     /** Whether the producer has a transaction of this epoch here that no marker has ended. */
@@ -143,13 +153,15 @@ final class SimulatedPartition {
         return node == askedNode && nowMs < keepUntilMs;
     }
 
-    /** The broker looks which producers have written nothing that is younger. */
+    /** The broker looks which producers have written nothing that is younger, and have no transaction open here. */
     void forgetExpired(long nowMs, long expirationMs) {
         if (nowMs < keepUntilMs) {
             return;
         }
         Map<Long, Producer> next = new HashMap<>(producers);
-        next.values().removeIf(known -> nowMs - known.maxTimestamp >= expirationMs);
+        next.entrySet()
+                .removeIf(known -> nowMs - known.getValue().maxTimestamp >= expirationMs
+                        && !transactions.isOpen(known.getKey(), known.getValue().epoch));
         producers = next;
     }
 

@@ -59,6 +59,7 @@ final class TransactionSimulation {
      * @param explicit whether it is the older protocol
      * @param transactionTimeoutMs the application sometimes takes longer
      * @param hasSecondProducer whether another producer sometimes takes the transactional id
+     * @param recordAgeMs if it is more than a day, brokers forget who wrote them once the transaction is over
      */
     record World(
             boolean explicit,
@@ -66,29 +67,45 @@ final class TransactionSimulation {
             long deliveryTimeoutMs,
             boolean leadersFail,
             long transactionTimeoutMs,
-            boolean hasSecondProducer) {
+            boolean hasSecondProducer,
+            long recordAgeMs) {
         static final long NEVER_MS = 1_000_000_000;
 
         /** Only connections break, and leaders and coordinators move. */
         static World of(boolean explicit, double faultRate) {
-            return new World(explicit, faultRate, NEVER_MS, false, NEVER_MS, false);
+            return new World(explicit, faultRate, NEVER_MS, false, NEVER_MS, false, 0);
         }
 
         World withExpiry(long timeoutMs) {
-            return new World(explicit, faultRate, timeoutMs, leadersFail, transactionTimeoutMs, hasSecondProducer);
+            return new World(
+                    explicit, faultRate, timeoutMs, leadersFail, transactionTimeoutMs, hasSecondProducer, recordAgeMs);
         }
 
         /** Leaders fail with what is not replicated, and requests are carried out late. */
         World withFailures() {
-            return new World(explicit, faultRate, deliveryTimeoutMs, true, transactionTimeoutMs, hasSecondProducer);
+            return new World(
+                    explicit, faultRate, deliveryTimeoutMs, true, transactionTimeoutMs, hasSecondProducer, recordAgeMs);
         }
 
         World withTransactionTimeout(long timeoutMs) {
-            return new World(explicit, faultRate, deliveryTimeoutMs, leadersFail, timeoutMs, hasSecondProducer);
+            return new World(
+                    explicit, faultRate, deliveryTimeoutMs, leadersFail, timeoutMs, hasSecondProducer, recordAgeMs);
         }
 
         World withSecondProducer() {
-            return new World(explicit, faultRate, deliveryTimeoutMs, leadersFail, transactionTimeoutMs, true);
+            return new World(
+                    explicit, faultRate, deliveryTimeoutMs, leadersFail, transactionTimeoutMs, true, recordAgeMs);
+        }
+
+        World withOldRecords() {
+            return new World(
+                    explicit,
+                    faultRate,
+                    deliveryTimeoutMs,
+                    leadersFail,
+                    transactionTimeoutMs,
+                    hasSecondProducer,
+                    30 * SimulatedTopic.DAY_MS);
         }
 
         boolean nothingMayFail() {
@@ -146,6 +163,9 @@ final class TransactionSimulation {
         this.link = cluster.withTransactions(world.explicit);
         this.coordinator = link.coordinator;
         coordinator.timeoutMs = world.transactionTimeoutMs;
+        if (world.recordAgeMs > 0) {
+            cluster.topic.forgetProducersAfter(SimulatedTopic.DAY_MS);
+        }
         if (world.leadersFail) {
             cluster.topic.failLeaders(0);
             cluster.carryOutLate();
@@ -316,7 +336,8 @@ final class TransactionSimulation {
         current.values.get(partition).add(value);
         DeliveryCallback callback =
                 (metadata, error, certainty) -> onCompletion(value, new Told(metadata, error, certainty));
-        outcomes.put(value, new Outcome(current, partition, client.append(partition, value, callback)));
+        outcomes.put(
+                value, new Outcome(current, partition, client.append(partition, value, world.recordAgeMs, callback)));
     }
 
     private record Told(RecordMetadata metadata, Exception error, DeliveryCertainty certainty) {}

@@ -99,11 +99,11 @@ final class TransactionalClient {
         });
     }
 
-    RecordFuture append(int partition, long value, DeliveryCallback callback) throws InterruptedException {
+    RecordFuture append(int partition, long value, long ageMs, DeliveryCallback callback) throws InterruptedException {
         byte[] bytes = ByteBuffer.allocate(Long.BYTES + random.nextInt(60))
                 .putLong(value)
                 .array();
-        EncodableRecord record = new EncodableRecord(cluster.nowMs(), null, bytes, new byte[] {0});
+        EncodableRecord record = new EncodableRecord(cluster.nowMs() - ageMs, null, bytes, new byte[] {0});
         return accumulator.append(SimulatedCluster.TOPIC, 0, partition, record, callback, 0);
     }
 
