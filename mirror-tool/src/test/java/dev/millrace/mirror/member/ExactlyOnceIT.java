@@ -12,6 +12,8 @@ import dev.millrace.testkit.oracle.Comparison;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
@@ -74,7 +76,7 @@ class ExactlyOnceIT {
             records = load.stop();
         }
         try (MirrorProcess mirror = mirror(topic, "group.instance.id=one\n")) {
-            await("all is committed", () -> clusters.committedOnTarget(topic) >= records, mirror);
+            clusters.awaitCommittedOnTarget(topic, records, mirror);
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
         }
 
@@ -108,7 +110,7 @@ class ExactlyOnceIT {
                 long then = clusters.committedOnTarget(topic);
                 await("both are there", () -> clusters.committedOnTarget(topic) > then + 10_000, first, second);
                 records = load.stop();
-                await("all is committed", () -> clusters.committedOnTarget(topic) >= records, first, second);
+                clusters.awaitCommittedOnTarget(topic, records, first, second);
                 assertThat(second.terminate().awaitExit(STOP))
                         .as(second.output())
                         .isZero();
@@ -138,8 +140,8 @@ class ExactlyOnceIT {
                 mirror.kill().awaitExit(STOP);
             }
             records = load.stop();
-            try (MirrorProcess mirror = mirror(topic, "group.instance.id=one\n")) {
-                await("all is committed", () -> clusters.committedOnTarget(topic) >= records, mirror);
+            try (MirrorProcess mirror = mirror(topic, "group.instance.id=one\n", "--verbose")) {
+                clusters.awaitCommittedOnTarget(topic, records, mirror);
                 assertThat(mirror.terminate().awaitExit(STOP))
                         .as(mirror.output())
                         .isZero();
@@ -152,14 +154,13 @@ class ExactlyOnceIT {
     }
 
     /** Passes large batches and opens small ones. */
-    private MirrorProcess mirror(String topic, String consumer) throws Exception {
-        return clusters.mirror(
-                topic,
-                2,
-                CopyMode.AUTO,
+    private MirrorProcess mirror(String topic, String consumer, String... more) throws Exception {
+        List<String> options = new ArrayList<>(List.of(
                 "--resume=exactly-once",
                 "--consumer.config=" + file(consumer),
-                "--producer.config=" + file("transaction.timeout.ms=5000\n"));
+                "--producer.config=" + file("transaction.timeout.ms=5000\n")));
+        options.addAll(List.of(more));
+        return clusters.mirror(topic, 2, CopyMode.AUTO, options.toArray(String[]::new));
     }
 
     private Path file(String properties) throws Exception {

@@ -7,6 +7,7 @@ import dev.millrace.mirror.config.ProducerKind;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
+import dev.millrace.testkit.cluster.TopicState;
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.io.IOException;
@@ -23,6 +24,7 @@ import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -47,6 +49,8 @@ public final class MirrorFixture implements AutoCloseable {
     private static final double SLOW_BYTES_PER_SECOND = 300e3;
     /** It bounds a hang only: on a slow machine, with other tests beside it, what takes seconds has taken minutes. */
     private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+    private static final int SHOWN_OUTPUT = 20_000;
 
     private final KafkaCluster source;
     private final KafkaCluster target;
@@ -293,8 +297,23 @@ public final class MirrorFixture implements AutoCloseable {
         return file;
     }
 
+    /** Waits until mirrors whose group is on the target have committed so many records of a topic. */
+    public void awaitCommittedOnTarget(String topic, long records, MirrorProcess... mirrors) {
+        await(
+                "all is committed",
+                () -> committedOnTarget(topic) >= records,
+                () -> "; the target: " + TopicState.of(target, topic),
+                mirrors);
+    }
+
     /** Waits for a condition. Fails at once when one of the mirrors ends, and after a time-out. */
     public static void await(String what, BooleanSupplier condition, MirrorProcess... mirrors) {
+        await(what, condition, () -> "", mirrors);
+    }
+
+    /** @param tellState what else to say after a time-out, before the mirrors are killed */
+    private static void await(
+            String what, BooleanSupplier condition, Supplier<String> tellState, MirrorProcess... mirrors) {
         boolean holds = Await.holdsWithin(PATIENCE, () -> {
             if (condition.getAsBoolean()) {
                 return true;
@@ -307,12 +326,17 @@ public final class MirrorFixture implements AutoCloseable {
             return false;
         });
         if (!holds) {
-            throw new AssertionError("Not within " + PATIENCE + ": " + what
+            throw new AssertionError("Not within " + PATIENCE + ": " + what + tellState.get()
                     + Stream.of(mirrors)
-                            .map(mirror ->
-                                    "; a mirror printed: " + mirror.kill().output())
+                            .map(mirror -> "; a mirror printed: "
+                                    + lastOf(mirror.kill().output()))
                             .collect(Collectors.joining()));
         }
+    }
+
+    /** A verbose mirror prints megabytes. */
+    private static String lastOf(String output) {
+        return output.substring(Math.max(0, output.length() - SHOWN_OUTPUT));
     }
 
     public static <T> T get(Future<T> future) {

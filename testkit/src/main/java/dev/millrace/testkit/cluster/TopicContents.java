@@ -6,10 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
 import java.util.stream.Collectors;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.TransactionListing;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -33,24 +30,9 @@ public final class TopicContents {
                     () -> end(cluster, topic, IsolationLevel.READ_COMMITTED)
                             == end(cluster, topic, IsolationLevel.READ_UNCOMMITTED));
         } catch (IllegalStateException e) {
-            throw new AssertionError(openTransactions(cluster, topic), e);
+            throw new AssertionError(TopicState.of(cluster, topic), e);
         }
         return read(with(cluster.clientConfig(), IsolationLevel.READ_COMMITTED), topic);
-    }
-
-    /** The transactions open in the topic, and those that the coordinators know, which may differ. */
-    private static String openTransactions(KafkaCluster cluster, String topic) {
-        Admin admin = cluster.admin();
-        try (KafkaConsumer<byte[], byte[]> consumer =
-                new KafkaConsumer<>(cluster.clientConfig(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-            List<String> ids = admin.listTransactions().all().get().stream()
-                    .map(TransactionListing::transactionalId)
-                    .toList();
-            return admin.describeProducers(partitions(consumer, topic)).all().get() + " "
-                    + admin.describeTransactions(ids).all().get();
-        } catch (ExecutionException | InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     /** The sum of the partitions' end offsets; those of committed records end before the first open transaction. */
