@@ -6,6 +6,7 @@ import dev.millrace.mirror.groups.OffsetMapTopic.Kept;
 import dev.millrace.mirror.offsets.OffsetRuns;
 import dev.millrace.mirror.pass.AckedRuns;
 import dev.millrace.mirror.progress.CopiedOffsets;
+import dev.millrace.mirror.progress.TopicIdentities;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -106,11 +107,21 @@ final class OffsetMap {
                     if (!known.end(this)) {
                         return known;
                     }
-                    left.put(partition, known);
+                    left.merge(partition, known, OffsetMap::join);
                     return null;
                 });
             }
         }
+    }
+
+    /** Returns the newer one, which then knows also what the older one has not written yet. */
+    private static PartitionOffsets join(PartitionOffsets older, PartitionOffsets newer) {
+        boolean isOfOneTopic =
+                older.topicId().equals(newer.topicId()) && !TopicIdentities.differ(older.targetId(), newer.targetId());
+        if (isOfOneTopic) {
+            newer.load(older.committedRuns(), older.targetId(), System.nanoTime(), false);
+        }
+        return newer;
     }
 
     // ---- keeping ----

@@ -87,6 +87,21 @@ class OffsetMapIT {
     }
 
     @Test
+    void shouldKeepAllThatWasCopiedWhenAPartitionIsGivenUpTwiceBeforeItIsWritten(TestInfo test) {
+        TopicPartition partition = newPartition(test);
+        OffsetMap map = mapOf(partition);
+        CopiedOffsets member = map.ofMember();
+        copy(member, partition, 0, 1_000);
+        member.giveUp(Set.of(partition));
+        copy(member, partition, POSITION, 2_000);
+        member.giveUp(Set.of(partition));
+
+        map.keep(after(3));
+
+        assertThat(shownAtOnce(partition)).isEqualTo("0=1000 100=2000 200>=2100");
+    }
+
+    @Test
     void shouldKeepWhatAMemberCopiesWhenAnotherGivesUpLate(TestInfo test) {
         TopicPartition partition = newPartition(test);
         OffsetMap map = mapOf(partition);
