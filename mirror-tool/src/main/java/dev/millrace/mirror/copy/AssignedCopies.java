@@ -38,6 +38,10 @@ final class AssignedCopies {
         return owned.values();
     }
 
+    int count() {
+        return owned.size();
+    }
+
     /** Returns those of these partitions that are copied now. */
     List<AssignedCopy> of(Collection<TopicPartition> partitions) {
         return partitions.stream().filter(owned::containsKey).map(owned::get).toList();

@@ -59,8 +59,12 @@ public final class BatchCopier implements PartitionCopier {
     private static final Logger LOG = LoggerFactory.getLogger(BatchCopier.class);
     /** Applies while something is in flight; short enough for counters and for the positions to commit. */
     private static final Duration BUSY_POLL = Duration.ofMillis(20);
-    /** A poll looks at each partition of the member, and costs a millisecond for some thousand of them. */
+
     private static final Duration IDLE_POLL = Duration.ofMillis(100);
+    /** A poll looks at each partition of the member for about half a microsecond, although all are paused. */
+    private static final Duration POLL_PAUSE_PER_PARTITION = Duration.ofNanos(50_000);
+    /** The group must hear of the member, and the member of a rebalance. */
+    private static final Duration LONGEST_POLL_PAUSE = Duration.ofSeconds(1);
 
     private static final long CLOSE_TIMEOUT_MS = 2_000;
 
@@ -219,6 +223,12 @@ public final class BatchCopier implements PartitionCopier {
     @Override
     public Duration pollTimeout() {
         return isIdle() ? IDLE_POLL : BUSY_POLL;
+    }
+
+    @Override
+    public Duration pollPause() {
+        Duration wanted = POLL_PAUSE_PER_PARTITION.multipliedBy(copies.count());
+        return wanted.compareTo(LONGEST_POLL_PAUSE) < 0 ? wanted : LONGEST_POLL_PAUSE;
     }
 
     private boolean isIdle() {

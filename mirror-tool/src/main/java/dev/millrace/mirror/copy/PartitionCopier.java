@@ -39,6 +39,9 @@ public interface PartitionCopier {
     /** Returns how long the next poll may wait. */
     Duration pollTimeout();
 
+    /** Returns how long after a poll the next one is not needed, because nothing is read with the consumer. */
+    Duration pollPause();
+
     /** Moves all positions over the outcomes that have arrived since the last call. */
     void advance();
 

@@ -242,6 +242,11 @@ public final class RecordCopier implements PartitionCopier {
     }
 
     @Override
+    public Duration pollPause() {
+        return Duration.ZERO;
+    }
+
+    @Override
     public void advance() {
         prefixes.advance();
         prefixes.partitions()

@@ -80,6 +80,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
     private final TargetPartitions target;
     private final TargetWatch watch;
     private final PartitionCopier copier;
+    private final ConsumerPolls polls;
     private final InFlightRecords inFlight;
     private final SourceTopics source;
     private final OffsetCommits commits;
@@ -104,6 +105,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         this.target = target;
         this.watch = watch;
         this.copier = copier;
+        this.polls = new ConsumerPolls(consumer, copier);
         this.inFlight = new InFlightRecords(copier, givenUp);
         this.source = new SourceTopics(consumer);
         this.losses = new TargetLosses(mirror, positions);
@@ -143,7 +145,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
 
     private void forwardNext() {
         try {
-            copier.forward(consumer.poll(copier.pollTimeout()));
+            polls.next();
         } catch (OffsetOutOfRangeException lost) {
             try {
                 recover(lost);

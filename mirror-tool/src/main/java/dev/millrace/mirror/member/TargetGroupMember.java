@@ -72,6 +72,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     private final TargetWatch watch;
     private final TargetTransactions transactions;
     private final BatchCopier copier;
+    private final ConsumerPolls polls;
     private final OpenTransaction open;
     private final UncopiedPartitions uncopied;
     private final TargetLosses losses;
@@ -109,6 +110,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         this.losses = new TargetLosses(mirror, positions);
         this.transactions = transactions;
         this.copier = copier;
+        this.polls = new ConsumerPolls(consumers.group(), copier);
         this.uncopied = new UncopiedPartitions(topics, positions);
         this.open = new OpenTransaction(mirror.names(), transactions, copier);
     }
@@ -123,7 +125,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
             while (mirror.isRunning()) {
                 subscribe();
                 if (!subscribed.isEmpty()) {
-                    copier.forward(consumers.group.poll(copier.pollTimeout()));
+                    polls.next();
                 } else {
                     LockSupport.parkNanos(PAUSE_NANOS); // until a topic is ready
                 }

@@ -149,6 +149,15 @@ class BatchCopierTest {
     }
 
     @Test
+    void shouldNeedThePollsOfTheGroupTheLessOftenTheMorePartitionsItCopies() {
+        add(TP);
+        Duration ofOne = copier.pollPause();
+        add(OTHER);
+
+        assertThat(copier.pollPause()).isEqualTo(ofOne.multipliedBy(2)).isLessThan(Duration.ofMillis(1));
+    }
+
+    @Test
     void shouldKeepWhatWaitsForItsTurnWithoutSayingThatTheTargetTakesNothing() {
         mirror.controls().throttle(Optional.empty(), 1_000);
         add(TP);
