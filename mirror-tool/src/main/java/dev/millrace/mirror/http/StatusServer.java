@@ -113,7 +113,10 @@ public final class StatusServer implements AutoCloseable {
      */
     public static StatusServer start(InetSocketAddress address, Shown shown, Access access) {
         try {
-            StatusServer opened = new StatusServer(HttpServer.create(address, 0), shown, access);
+            // The default lets 50 connections wait. A further one is tried again by its client's kernel a second later:
+            // often too late for a probe.
+            HttpServer listening = HttpServer.create(address, MAX_CONNECTIONS);
+            StatusServer opened = new StatusServer(listening, shown, access);
             Thread starter = daemon(opened.server::start); // the server's own thread inherits that it is a daemon
             starter.start();
             starter.join();
