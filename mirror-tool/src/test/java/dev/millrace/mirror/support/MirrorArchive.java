@@ -20,7 +20,7 @@ final class MirrorArchive {
     private MirrorArchive() {}
 
     static ClassArchive get() {
-        return ClassArchive.of("mirror", JavaRuntime.ofThisJvm(), "millrace-.*", MirrorArchive::runOnce);
+        return ClassArchive.of("mirror", JavaRuntime.ofThisJvm(), entry -> true, MirrorArchive::runOnce);
     }
 
     private static void runOnce(JavaRuntime runtime, List<String> options) {

@@ -6,10 +6,14 @@ import dev.millrace.testkit.cluster.ClusterSpec.Credentials;
 import dev.millrace.testkit.process.ChildFolder;
 import dev.millrace.testkit.process.ChildJvm;
 import dev.millrace.testkit.process.ClassArchive;
+import dev.millrace.testkit.process.ClassLocation;
 import dev.millrace.testkit.process.JavaRuntime;
+import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
@@ -39,6 +44,9 @@ final class BrokerProcesses {
 
     /** Names the class path of brokers of another version, with the test kit's classes. */
     private static final String CLASS_PATH = "millrace.testkit.broker.path";
+
+    /** The resource that lists the jars on which the test kit depends, as a class path. The build writes it. */
+    private static final String JARS = "broker-jars";
 
     /** Has the JVM option that tells how much brokers are optimized, in place of {@link #COMPILER_OF_LONG_RUNS}. */
     private static final String COMPILER = "millrace.testkit.broker.compiler";
@@ -79,8 +87,19 @@ final class BrokerProcesses {
             JavaRuntime runtime = new JavaRuntime(ours.home(), other);
             return new BrokerProcesses(spec, nodes, certificates, folder, runtime, List.of());
         }
-        ClassArchive archive = ClassArchive.of("broker", ours, "millrace-testkit.*", BrokerProcesses::runOnce);
+        ClassArchive archive = ClassArchive.of("broker", ours, jars()::contains, BrokerProcesses::runOnce);
         return new BrokerProcesses(spec, nodes, certificates, folder, archive.runtime(), archive.options());
+    }
+
+    /** Those of the class path that brokers need. The tests of all modules have them. */
+    private static Set<String> jars() {
+        try (InputStream in = Objects.requireNonNull(BrokerProcesses.class.getResourceAsStream(JARS), JARS)) {
+            String testKit = ClassLocation.of(BrokerMain.class).toString();
+            String others = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            return Set.copyOf(List.of((testKit + File.pathSeparator + others).split(File.pathSeparator)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static void runOnce(JavaRuntime runtime, List<String> jvmOptions) {

@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -49,16 +50,19 @@ public final class ClassArchive {
      * Returns the archive of a program, after making it if it is missing.
      *
      * @param name of the program; the beginning of the file's name
-     * @param ownJars the regular expression of the file names of the build's jars that {@code main} needs
+     * @param isNeeded tells which entries of the class path the program needs; they are the archive's, if they are jars
      * @param training runs the program once with this runtime and these options of the JVM, to an orderly end
      */
     public static ClassArchive of(
-            String name, JavaRuntime runtime, String ownJars, BiConsumer<JavaRuntime, List<String>> training) {
+            String name,
+            JavaRuntime runtime,
+            Predicate<String> isNeeded,
+            BiConsumer<JavaRuntime, List<String>> training) {
         String folder = System.getProperty(FOLDER);
         if (folder == null) {
             return new ClassArchive(runtime, runtime, List.of());
         }
-        ClassArchive none = inOrder(runtime, ownJars);
+        ClassArchive none = inOrder(runtime, isNeeded);
         try {
             Path file = Path.of(folder).resolve(name + "-" + key(none.jars) + ".jsa");
             if (!Files.exists(file) && (FAILED.contains(file) || !make(file, name, none.jars, training))) {
@@ -82,14 +86,15 @@ public final class ClassArchive {
 
     /**
      * The JVM takes an archive if the class path begins with the jars that it was made with, and they have not changed. So
-     * those come first that a build does not make anew; folders, of which there can be no archive, are last.
+     * those come first that a build does not make anew, in an order that is the same in all modules; folders, of which
+     * there can be no archive, are last.
      */
-    private static ClassArchive inOrder(JavaRuntime runtime, String ownJars) {
+    private static ClassArchive inOrder(JavaRuntime runtime, Predicate<String> isNeeded) {
         List<String> entries = entries(runtime);
         List<String> archived = entries.stream()
                 .filter(entry -> Files.isRegularFile(Path.of(entry)))
-                .filter(entry -> !isOurs(entry) || new File(entry).getName().matches(ownJars))
-                .sorted(Comparator.comparing(ClassArchive::isOurs))
+                .filter(isNeeded)
+                .sorted(Comparator.comparing(ClassArchive::isOurs).thenComparing(Comparator.naturalOrder()))
                 .toList();
         Stream<String> others = entries.stream().filter(entry -> !archived.contains(entry));
         return new ClassArchive(
