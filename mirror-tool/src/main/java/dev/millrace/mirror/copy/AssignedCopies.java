@@ -9,18 +9,26 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The copies that a member makes, and those it has given up whose last records have no outcome yet.
+ * The copies that a member makes, and those it has given up whose last records have no outcome yet. Knows which of them
+ * may have news, so that an idle partition costs nothing.
  *
- * <p><b>Threads:</b> the member's thread; the fetch thread calls {@link #getOrNull}.
- * <p><b>Ordering:</b> {@code owned} is a concurrent map, so a copy that is found is complete.
+ * <p><b>Threads:</b> the member's thread; the fetch thread calls {@link #getOrNull}, workers call {@link #onWork}.
+ * <p><b>Ordering:</b> {@code owned} is a concurrent map, so a copy that is found is complete. A copy is in {@code active}
+ * from its worker's first step until it is visited and not busy; see {@link WaitingBatches}.
  */
 final class AssignedCopies {
     private final Map<TopicPartition, AssignedCopy> owned = new ConcurrentHashMap<>();
+    /** The partitions whose copies may be busy, or have changed since they were visited. */
+    private final Queue<TopicPartition> active = new ConcurrentLinkedQueue<>();
+
     private final List<AssignedCopy> givenUp = new ArrayList<>();
     private int turns;
 
@@ -47,11 +55,26 @@ final class AssignedCopies {
         return partitions.stream().filter(owned::containsKey).map(owned::get).toList();
     }
 
-    /** Returns the copies that are made now, with another one first each time: it gets the memory that is free. */
-    List<AssignedCopy> inTurn() {
-        List<AssignedCopy> all = new ArrayList<>(owned.values());
-        Collections.rotate(all, turns++);
-        return all;
+    /** Has the copy of this partition visited. */
+    void onWork(TopicPartition partition) {
+        active.add(partition);
+    }
+
+    /** Visits the copies that may have news, with another one first each time: it gets the memory that is free. */
+    void visitActive(Consumer<AssignedCopy> visit) {
+        List<TopicPartition> inTurn = new ArrayList<>();
+        for (TopicPartition next = active.poll(); next != null; next = active.poll()) {
+            inTurn.add(next);
+        }
+        Collections.rotate(inTurn, turns++);
+        for (TopicPartition next : inTurn) {
+            AssignedCopy copy = owned.get(next);
+            if (copy != null) { // otherwise it was given up
+                copy.waiting().beginVisit();
+                visit.accept(copy);
+                copy.waiting().endVisit(copy.isBusy());
+            }
+        }
     }
 
     /** Returns the partitions that are copied now, in a set of the caller's. */
@@ -60,7 +83,7 @@ final class AssignedCopies {
     }
 
     boolean isBusy() {
-        return !givenUp.isEmpty() || owned.values().stream().anyMatch(AssignedCopy::isBusy);
+        return !givenUp.isEmpty() || !active.isEmpty();
     }
 
     /** Gives up the copy of the partition, if there is one, and only waits for what it has sent. */

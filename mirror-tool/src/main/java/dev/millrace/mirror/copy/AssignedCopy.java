@@ -49,9 +49,9 @@ record AssignedCopy(
         return more;
     }
 
-    /** Returns whether records of the partition are in flight or wait. */
+    /** Returns whether records of the partition are in flight, wait, or are being sent. */
     boolean isBusy() {
-        return copy.outstanding() > 0 || waiting.isWaiting();
+        return copy.outstanding() > 0 || waiting.isBusy();
     }
 
     /** Returns why the partition waits for the target, or null if it does not. */

@@ -171,11 +171,13 @@ public final class BatchCopier implements PartitionCopier {
         copy.tell(mirror.copiedOffsets().begin(partition, start.topicId(), start.offset()));
         InFlightMemory.Share share = memory.new Share();
         Turn turn = controls.of(partition.topic()).newTurn();
-        WaitingBatches waiting = new WaitingBatches(bytes -> copy.isStopped()
-                || (targets.isReady(partition)
-                        && share.room(copy.outstandingBytes()) > 0
-                        && copy.tryOpen()
-                        && turn.tryPass(bytes)));
+        WaitingBatches waiting = new WaitingBatches(
+                bytes -> copy.isStopped()
+                        || (targets.isReady(partition)
+                                && share.room(copy.outstandingBytes()) > 0
+                                && copy.tryOpen()
+                                && turn.tryPass(bytes)),
+                () -> copies.onWork(partition));
         copies.add(new AssignedCopy(partition, start, copy, workerFor(partition), share, turn, waiting));
         fetcher.assign(partition, start.offset(), start.leaderEpoch(), start.topicId());
     }
@@ -248,21 +250,18 @@ public final class BatchCopier implements PartitionCopier {
     @Override
     public void advance() {
         refreshIfChanged();
-        long acked = 0;
-        for (AssignedCopy next : copies.inTurn()) {
-            acked += advance(next);
-        }
-        acked += copies.advanceGivenUp(outcomes);
-        outcomes.addAcked(acked);
+        copies.visitActive(this::advance);
+        outcomes.addAcked(copies.advanceGivenUp(outcomes));
         searches.advance(this::isSettled, outcomes, observer);
         if (mirror.isRunning()) {
             starts.advance(this::mayStart);
         }
     }
 
-    private long advance(AssignedCopy next) {
+    private void advance(AssignedCopy next) {
         long more = next.advance(outcomes.of(next.partition()));
         if (more > 0) {
+            outcomes.addAcked(more);
             observer.onAcknowledged(next.partition(), next.copy().ackedOrNull().offset());
         }
         Throwable failure = next.copy().failureOrNull();
@@ -282,7 +281,6 @@ public final class BatchCopier implements PartitionCopier {
                             + next.copy().ackedPosition() + " or a later one",
                     failure));
         }
-        return more;
     }
 
     /**

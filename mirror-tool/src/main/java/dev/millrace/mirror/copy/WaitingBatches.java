@@ -10,13 +10,20 @@ import java.util.function.LongPredicate;
  * Steps in the copying of one partition, which wait in order until its target takes something. While one waits, its
  * worker goes on with other partitions.
  *
- * <p><b>Threads:</b> the partition's worker; any thread may call {@link #isWaiting} and {@link #resumeIn}.
+ * <p><b>Threads:</b> the partition's worker; any thread may call {@link #isWaiting}, {@link #isBusy} and {@link
+ * #resumeIn}, the member's thread {@link #beginVisit} and {@link #endVisit}.
+ * <p><b>Ordering:</b> the worker tells of work before it begins and after it has ended; {@code isTold} is exchanged, so
+ * work of which it did not tell again is seen by the visit that follows.
  */
 final class WaitingBatches {
     private final LongPredicate tryPass;
+    private final Runnable onWork;
     private final Deque<Step> steps = new ArrayDeque<>();
     private final AtomicBoolean isResuming = new AtomicBoolean();
     private volatile boolean isWaiting;
+    private volatile boolean isAtWork;
+    /** Whether a visit is due. */
+    private final AtomicBoolean isTold = new AtomicBoolean();
 
     private record Step(long bytes, BooleanSupplier work) {
         /** Returns the rest of the step, which has had its turn. */
@@ -25,9 +32,13 @@ final class WaitingBatches {
         }
     }
 
-    /** @param tryPass whether the next step, of so many bytes, may be done now; if so, it is done */
-    WaitingBatches(LongPredicate tryPass) {
+    /**
+     * @param tryPass whether the next step, of so many bytes, may be done now; if so, it is done
+     * @param onWork is told of work that no {@link #beginVisit} has followed yet, once
+     */
+    WaitingBatches(LongPredicate tryPass, Runnable onWork) {
         this.tryPass = tryPass;
+        this.onWork = onWork;
     }
 
     /**
@@ -52,6 +63,8 @@ final class WaitingBatches {
 
     /** Does what may be done now, even if nothing was known to wait. Called by the partition's worker. */
     void doPossible() {
+        isAtWork = true;
+        tell();
         try {
             while (!steps.isEmpty() && tryPass.test(steps.element().bytes)) {
                 isWaiting = false;
@@ -63,10 +76,35 @@ final class WaitingBatches {
             }
         } finally {
             isWaiting = !steps.isEmpty();
+            isAtWork = false;
+            tell();
+        }
+    }
+
+    private void tell() {
+        if (!isTold.getAndSet(true)) {
+            onWork.run();
+        }
+    }
+
+    /** Call it before looking at what the worker has done. */
+    void beginVisit() {
+        isTold.getAndSet(false);
+    }
+
+    /** Has {@code onWork} told at once if another visit is needed. */
+    void endVisit(boolean isAnotherNeeded) {
+        if (isAnotherNeeded) {
+            tell();
         }
     }
 
     boolean isWaiting() {
         return isWaiting;
+    }
+
+    /** Returns whether a step waits or is being done. */
+    boolean isBusy() {
+        return isWaiting || isAtWork;
     }
 }

@@ -69,7 +69,7 @@ class CopyWorkerTest {
                     throw new AssertionError("nothing is copied");
                 }),
                 fetched,
-                new WaitingBatches(bytes -> true),
+                new WaitingBatches(bytes -> true, () -> {}),
                 new InFlightMemory(1).new Share());
 
         assertThat(fetch.isAllReleased()).isTrue();
