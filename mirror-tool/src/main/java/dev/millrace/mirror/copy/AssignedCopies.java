@@ -3,7 +3,6 @@ package dev.millrace.mirror.copy;
 import dev.millrace.mirror.status.ThreadCounters;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -21,8 +20,9 @@ import org.apache.kafka.common.TopicPartition;
  * may have news, so that an idle partition costs nothing.
  *
  * <p><b>Threads:</b> the member's thread; the fetch thread calls {@link #getOrNull}, workers call {@link #onWork}.
- * <p><b>Ordering:</b> {@code owned} is a concurrent map, so a copy that is found is complete. A copy is in {@code active}
- * from its worker's first step until it is visited and not busy; see {@link WaitingBatches}.
+ * <p><b>Ordering:</b> {@code owned} is a concurrent map, so a copy that is found is complete. A partition is in {@code
+ * active} from its worker's first step until its copy is visited; it comes back if that is busy. See {@link
+ * WaitingBatches}.
  */
 final class AssignedCopies {
     private final Map<TopicPartition, AssignedCopy> owned = new ConcurrentHashMap<>();
@@ -30,7 +30,6 @@ final class AssignedCopies {
     private final Queue<TopicPartition> active = new ConcurrentLinkedQueue<>();
 
     private final List<AssignedCopy> givenUp = new ArrayList<>();
-    private int turns;
 
     /** Returns null if the partition is not copied, or no longer. */
     AssignedCopy getOrNull(TopicPartition partition) {
@@ -62,17 +61,19 @@ final class AssignedCopies {
 
     /** Visits the copies that may have news, with another one first each time: it gets the memory that is free. */
     void visitActive(Consumer<AssignedCopy> visit) {
-        List<TopicPartition> inTurn = new ArrayList<>();
-        for (TopicPartition next = active.poll(); next != null; next = active.poll()) {
-            inTurn.add(next);
+        int count = active.size();
+        if (count > 1) {
+            active.add(active.remove());
         }
-        Collections.rotate(inTurn, turns++);
-        for (TopicPartition next : inTurn) {
-            AssignedCopy copy = owned.get(next);
+        for (int i = 0; i < count; i++) {
+            AssignedCopy copy = owned.get(active.remove());
             if (copy != null) { // otherwise it was given up
                 copy.waiting().beginVisit();
-                visit.accept(copy);
-                copy.waiting().endVisit(copy.isBusy());
+                try {
+                    visit.accept(copy);
+                } finally {
+                    copy.waiting().endVisit(copy.isBusy());
+                }
             }
         }
     }

@@ -57,7 +57,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class BatchCopier implements PartitionCopier {
     private static final Logger LOG = LoggerFactory.getLogger(BatchCopier.class);
-    /** Applies while something is in flight; short enough for counters and for the positions to commit. */
+    /** Applies while a worker works or something is in flight; short enough for counters and positions to commit. */
     private static final Duration BUSY_POLL = Duration.ofMillis(20);
 
     private static final Duration IDLE_POLL = Duration.ofMillis(100);

@@ -34,7 +34,7 @@ final class WaitingBatches {
 
     /**
      * @param tryPass whether the next step, of so many bytes, may be done now; if so, it is done
-     * @param onWork is told of work that no {@link #beginVisit} has followed yet, once
+     * @param onWork is called once before each visit that is due, by the worker or the visitor
      */
     WaitingBatches(LongPredicate tryPass, Runnable onWork) {
         this.tryPass = tryPass;
@@ -92,7 +92,7 @@ final class WaitingBatches {
         isTold.getAndSet(false);
     }
 
-    /** Has {@code onWork} told at once if another visit is needed. */
+    /** Ends the visit, and asks for another one if that is needed. */
     void endVisit(boolean isAnotherNeeded) {
         if (isAnotherNeeded) {
             tell();

@@ -78,6 +78,7 @@ class WaitingBatchesTest {
                 ended.set(round);
             }
         });
+        worker.setDaemon(true); // it would spin for ever after a failure
         worker.start();
         for (int round = 1; round <= rounds; round++) {
             begun.set(round);
