@@ -8,9 +8,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.programs.RoundTrip;
 import dev.millrace.agent.programs.StreamsProgram;
+import dev.millrace.testkit.process.ChildMaven;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
@@ -20,6 +23,29 @@ import org.junit.jupiter.api.Test;
 /** Applications that leave it to a framework to construct their producers. */
 @Tag("thorough")
 class FrameworksIT extends AgentFixture {
+    private static final String STAYED_STOCK = "is the stock producer";
+
+    /** The sample of {@code spring-boot}, built without Millrace; it rolls every tenth invoice back at first. */
+    @Test
+    void shouldSendForAnExecutableJarOfSpringBoot() throws Exception {
+        int orders = 100;
+        ChildMaven.plain().run(Path.of("src/test/spring-boot"), "package");
+
+        String output = AgentRun.withAgent()
+                .run(
+                        "-jar", // in the place of a class, as users start it
+                        "target/spring-boot/invoices.jar",
+                        "--spring.kafka.bootstrap-servers=" + servers(),
+                        "--sample.orders.count=" + orders,
+                        "--logging.level.dev.millrace.agent=info");
+
+        assertThat(output)
+                .containsPattern("The KafkaProducers of kafka-clients .+!BOOT-INF/lib/.+ are Millrace ")
+                .doesNotContain(STAYED_STOCK);
+        assertThat(values("orders")).isEqualTo(numbered("order ", orders));
+        assertThat(values("invoices")).isEqualTo(numbered("invoice of order ", orders));
+    }
+
     /** Streams also sends what it groups anew, and the changes of its store. */
     @Test
     void shouldSendEachCountOnceForKafkaStreams() throws Exception {
@@ -39,7 +65,7 @@ class FrameworksIT extends AgentFixture {
 
         assertThat(output)
                 .contains("The KafkaProducers of kafka-clients " + AgentRun.KAFKA)
-                .doesNotContain("is the stock producer");
+                .doesNotContain(STAYED_STOCK);
         Map<String, List<Long>> counts = new RoundTrip(servers(), to)
                 .read().stream()
                         .collect(groupingBy(
@@ -49,9 +75,20 @@ class FrameworksIT extends AgentFixture {
                                                 ByteBuffer.wrap(record.value()).getLong(),
                                         toList())));
         assertThat(counts)
-                .containsOnlyKeys(List.of("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"))
+                .containsOnlyKeys(numbered("", 10))
                 .allSatisfy((digit, each) -> assertThat(each)
                         .isEqualTo(
                                 LongStream.rangeClosed(1, countsOfDigit).boxed().toList()));
+    }
+
+    private static List<String> values(String topic) {
+        return new RoundTrip(servers(), topic)
+                .read().stream()
+                        .map(record -> new String(record.value(), UTF_8))
+                        .toList();
+    }
+
+    private static List<String> numbered(String text, int count) {
+        return IntStream.range(0, count).mapToObj(i -> text + i).toList();
     }
 }
