@@ -87,18 +87,23 @@ final class BrokerProcesses {
             JavaRuntime runtime = new JavaRuntime(ours.home(), other);
             return new BrokerProcesses(spec, nodes, certificates, folder, runtime, List.of());
         }
-        ClassArchive archive = ClassArchive.of("broker", ours, jars()::contains, BrokerProcesses::runOnce);
+        ClassArchive archive =
+                ClassArchive.of("broker", ours, entry -> Jars.ALL.contains(entry), BrokerProcesses::runOnce);
         return new BrokerProcesses(spec, nodes, certificates, folder, archive.runtime(), archive.options());
     }
 
-    /** Those of the class path that brokers need. The tests of all modules have them. */
-    private static Set<String> jars() {
-        try (InputStream in = Objects.requireNonNull(BrokerProcesses.class.getResourceAsStream(JARS), JARS)) {
-            String testKit = ClassLocation.of(BrokerMain.class).toString();
-            String others = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-            return Set.copyOf(List.of((testKit + File.pathSeparator + others).split(File.pathSeparator)));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+    /** Those of the class path that brokers need; read when an archive is looked for. The tests of all modules have them. */
+    private static final class Jars {
+        static final Set<String> ALL = read();
+
+        private static Set<String> read() {
+            try (InputStream in = Objects.requireNonNull(BrokerProcesses.class.getResourceAsStream(JARS), JARS)) {
+                String testKit = ClassLocation.of(BrokerMain.class).toString();
+                String others = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+                return Set.copyOf(List.of((testKit + File.pathSeparator + others).split(File.pathSeparator)));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
     }
 
