@@ -36,6 +36,7 @@ final class Alignment {
     private final RecordStream target;
     private final FoundFaults faults;
     private final long copiedUpTo;
+    private final boolean mayTargetLackFirst;
     private final Sizes sizes;
     private final RecordWindow here = new RecordWindow();
     private final RecordWindow there = new RecordWindow();
@@ -45,17 +46,26 @@ final class Alignment {
     /**
      * @param copiedUpTo the source offset before which the target must have everything; if the target ends earlier, the
      *     source is not read beyond this offset
+     * @param mayTargetLackFirst as {@link PartitionRange} has it
      */
-    Alignment(RecordStream source, RecordStream target, FoundFaults faults, long copiedUpTo, Sizes sizes) {
+    Alignment(
+            RecordStream source,
+            RecordStream target,
+            FoundFaults faults,
+            long copiedUpTo,
+            boolean mayTargetLackFirst,
+            Sizes sizes) {
         this.source = source;
         this.target = target;
         this.faults = faults;
         this.copiedUpTo = copiedUpTo;
+        this.mayTargetLackFirst = mayTargetLackFirst;
         this.sizes = sizes;
     }
 
     /** Compares everything. Blocks while records arrive. */
     void run() {
+        boolean hasMatched = false;
         while (true) {
             source.fill(here, sizes.step);
             target.fill(there, sizes.step);
@@ -63,7 +73,11 @@ final class Alignment {
                 break;
             }
             int equal = countEqual();
-            if (equal > 0) {
+            int surplus = mayTargetLackFirst && !hasMatched && equal > 0 ? surplusOfFirstRun() : 0;
+            hasMatched |= equal > 0;
+            if (surplus > 0) {
+                giveUp(surplus, 0);
+            } else if (equal > 0) {
                 for (int i = 0; i < equal; i++) {
                     faults.onEqual(here.digest(i));
                 }
@@ -78,6 +92,26 @@ final class Alignment {
         }
         giveUpCopied();
         faults.finish(here.isEmpty() ? OptionalLong.empty() : OptionalLong.of(here.offset(0)));
+    }
+
+    /**
+     * Returns how many records of the source precede the first one of the target, although they are equal to it: what
+     * the target has may begin within a run of equal records. It then goes on as the source does after that run.
+     */
+    private int surplusOfFirstRun() {
+        int ofSource = firstRun(here);
+        int ofTarget = firstRun(there);
+        boolean doGoOnEqually =
+                ofSource < here.size() && ofTarget < there.size() && here.digest(ofSource) == there.digest(ofTarget);
+        return doGoOnEqually ? Math.max(0, ofSource - ofTarget) : 0;
+    }
+
+    private static int firstRun(RecordWindow window) {
+        int equal = 1;
+        while (equal < window.size() && window.digest(equal) == window.digest(0)) {
+            equal++;
+        }
+        return equal;
     }
 
     private int countEqual() {

@@ -32,7 +32,14 @@ final class AlignmentFixture {
                 mayTargetLackFirst,
                 maySourceLackFirst);
         PartitionTally tally = new PartitionTally(0, true);
-        new Alignment(new Listed(source), new Listed(target), new FoundFaults(range, tally), copiedUpTo, sizes).run();
+        new Alignment(
+                        new Listed(source),
+                        new Listed(target),
+                        new FoundFaults(range, tally),
+                        copiedUpTo,
+                        mayTargetLackFirst,
+                        sizes)
+                .run();
         return tally.result();
     }
 

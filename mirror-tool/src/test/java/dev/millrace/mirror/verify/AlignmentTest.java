@@ -187,6 +187,23 @@ class AlignmentTest {
         assertThat(shorter.notOnTarget()).isEqualTo(100);
     }
 
+    /** Records of one batch may be equal, with the same time; a sample begins anywhere. */
+    @Test
+    void shouldMissNothingIfTheTargetBeginsWithinARunOfEqualRecords() {
+        List<Long> before = numbers(1_000, 1_010);
+        List<Long> rest = join(Collections.nCopies(20, 8L), Collections.nCopies(20, 9L), numbers(10, 20));
+        List<Long> source = join(before, Collections.nCopies(20, 7L), rest);
+        for (int left = 1; left <= 20; left++) {
+            List<Long> target = join(Collections.nCopies(left, 7L), rest);
+
+            PartitionResult result = compare(
+                    source, target, Alignment.Sizes.DEFAULT, source.size() * AlignmentFixture.OFFSETS, true, false);
+
+            assertThat(result.faults()).as("%d of the run", left).isEmpty();
+            assertThat(result.notOnTarget()).isEqualTo(before.size() + 20 - left);
+        }
+    }
+
     @Test
     void shouldCallFurtherCopiesDoubledThoughTheFirstOnesAreDeleted() {
         List<Long> again = join(numbers(100, 200), numbers(50, 500));
