@@ -59,7 +59,8 @@ public final class Main implements Runnable {
                 .addSubcommand(new ResumeCommand())
                 .addSubcommand(new ThrottleCommand())
                 .addSubcommand(new FailoverCommand())
-                .addSubcommand(new TakeOverCommand());
+                .addSubcommand(new TakeOverCommand())
+                .addSubcommand(new RewindCommand());
         ServiceLoader.load(AddedCommand.class).forEach(main::addSubcommand);
         return main.addSubcommand(new HelpCommand())
                 .setParameterExceptionHandler(Main::explainUsage)

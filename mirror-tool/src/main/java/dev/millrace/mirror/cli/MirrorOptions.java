@@ -9,6 +9,7 @@ import dev.millrace.mirror.config.ProducerKind;
 import dev.millrace.mirror.config.ResumeMode;
 import dev.millrace.mirror.config.TargetLossPolicy;
 import dev.millrace.mirror.config.TopicPattern;
+import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.text.MirrorException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -61,6 +62,9 @@ public final class MirrorOptions {
                     "Topics that are not mirrored though --topics matches them: those whose whole name matches this"
                             + " regular expression, or one of several separated by commas. Default: none.")
     private String excludedTopics;
+
+    @Mixin
+    private StartOptions starts = new StartOptions();
 
     @Mixin
     private TopicNameOptions topicNames = new TopicNameOptions();
@@ -341,6 +345,8 @@ public final class MirrorOptions {
                 consumer,
                 producer,
                 new MirrorPolicies(
+                        starts.toPolicies(ResetPolicy.of(consumer.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG)
+                                .toString())),
                         onGap,
                         targetLossPolicy(),
                         waitForTarget,

@@ -2,11 +2,16 @@ package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.config.MirrorPolicies;
 import dev.millrace.mirror.control.ByteRate;
+import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.text.MirrorException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeParseException;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -14,8 +19,10 @@ import picocli.CommandLine.TypeConversionException;
 
 /** Checks option values where picocli has no check or its message does not help the user. */
 public final class OptionValues {
-    /** At most as many digits of hours as a nanosecond clock can count. */
-    private static final Pattern DURATION = Pattern.compile("(\\d{1,6})(s|m|h|)");
+    /** At most as many digits of hours and days as a nanosecond clock can count. */
+    private static final Pattern DURATION = Pattern.compile("(\\d{1,6})(s|m|h|)|(\\d{1,5})d");
+
+    private static final String AGO = "-ago";
 
     private static final Pattern ADDRESS =
             Pattern.compile("(?:\\[?(?<host>[^\\[\\]]*[^\\[\\]:])]?:)?(?<port>\\d{1,5})");
@@ -38,9 +45,10 @@ public final class OptionValues {
     }
 
     /**
-     * Parses a time such as {@code 90s}, {@code 5m}, {@code 2h}, or {@code forever}; a number alone means seconds.
+     * Parses a duration such as {@code 90s}, {@code 5m}, {@code 2h}, {@code 7d}, or {@code forever}; a number alone
+     * means seconds.
      *
-     * @throws TypeConversionException when the text is no time
+     * @throws TypeConversionException when the text is no duration
      */
     public static Duration parseDuration(String text) {
         if (text.equalsIgnoreCase("forever")) {
@@ -48,7 +56,11 @@ public final class OptionValues {
         }
         Matcher time = DURATION.matcher(text);
         if (!time.matches()) {
-            throw new TypeConversionException("expected a time such as 90s, 5m, 2h, 0 or forever, not '" + text + "'");
+            throw new TypeConversionException(
+                    "expected a time such as 90s, 5m, 2h, 7d, 0 or forever, not '" + text + "'");
+        }
+        if (time.group(3) != null) {
+            return Duration.ofDays(Long.parseLong(time.group(3)));
         }
         long number = Long.parseLong(time.group(1));
         return switch (time.group(2)) {
@@ -56,6 +68,54 @@ public final class OptionValues {
             case "h" -> Duration.ofHours(number);
             default -> Duration.ofSeconds(number);
         };
+    }
+
+    /**
+     * Parses a place in a log: {@code earliest}, {@code latest}, a time such as {@code 2026-11-29T08:30:00Z}, or how
+     * long ago, such as {@code 2h-ago}.
+     *
+     * @param nowMs in milliseconds since 1970
+     * @throws TypeConversionException when the text is none of these, or a time in the future
+     */
+    static ResetPolicy parsePlace(String text, long nowMs) {
+        return parsePlace(text, nowMs, "");
+    }
+
+    /** @param alsoPossible what else may be given, for messages */
+    static ResetPolicy parsePlace(String text, long nowMs, String alsoPossible) {
+        String place = text.toLowerCase(Locale.ROOT);
+        if (place.equals("earliest") || place.equals("latest")) {
+            return ResetPolicy.of(place);
+        }
+        long timestamp = place.endsWith(AGO)
+                ? nowMs - parseAge(place, text, alsoPossible).toMillis()
+                : parseInstant(text, alsoPossible).toEpochMilli();
+        if (timestamp < 0 || timestamp > nowMs) {
+            throw new TypeConversionException(
+                    "expected a time " + (timestamp < 0 ? "since 1970" : "in the past") + ", not '" + text + "'");
+        }
+        return ResetPolicy.since(text, timestamp);
+    }
+
+    private static Duration parseAge(String age, String text, String alsoPossible) {
+        try {
+            return parseDuration(age.substring(0, age.length() - AGO.length()));
+        } catch (TypeConversionException e) {
+            throw noPlace(text, alsoPossible);
+        }
+    }
+
+    private static Instant parseInstant(String text, String alsoPossible) {
+        try {
+            return OffsetDateTime.parse(text).toInstant();
+        } catch (DateTimeParseException e) {
+            throw noPlace(text, alsoPossible);
+        }
+    }
+
+    private static TypeConversionException noPlace(String text, String alsoPossible) {
+        return new TypeConversionException("expected " + alsoPossible + "earliest, latest, a time with its zone such as"
+                + " 2026-11-29T08:30:00Z, or how long ago, such as 90m-ago, 2h-ago, 7d-ago, not '" + text + "'");
     }
 
     /**

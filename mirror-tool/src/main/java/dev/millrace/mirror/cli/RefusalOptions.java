@@ -7,12 +7,9 @@ import dev.millrace.mirror.config.ResumeMode;
 import dev.millrace.mirror.text.MirrorException;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
-import java.util.regex.PatternSyntaxException;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** The options about records that the target refuses. */
 final class RefusalOptions {
@@ -27,7 +24,7 @@ final class RefusalOptions {
                             + " more of its partition. dead-letter: write it to another topic on the target. skip: leave it out."
                             + " Each is logged and counted. With REGEX= for topics whose whole name matches; may be given several"
                             + " times, and the first that matches counts. Default: stop.")
-    private List<ForTopics> onRefused = List.of();
+    private List<ForTopics<RefusalPolicy>> onRefused = List.of();
 
     @Option(
             names = "--dead-letter-topic",
@@ -38,20 +35,10 @@ final class RefusalOptions {
                     + " stands for the topic there that refuses the record. Default: ${DEFAULT-VALUE}.")
     private String deadLetterTopic;
 
-    /** A value of {@code --on-refused}. */
-    record ForTopics(Pattern topicsOrNull, RefusalPolicy policy) {}
-
-    static final class RefusalPolicyParser implements ITypeConverter<ForTopics> {
+    static final class RefusalPolicyParser implements ITypeConverter<ForTopics<RefusalPolicy>> {
         @Override
-        public ForTopics convert(String text) {
-            int end = text.lastIndexOf('=');
-            RefusalPolicy policy = OptionValues.parse(RefusalPolicy.values(), text.substring(end + 1));
-            try {
-                return new ForTopics(end < 0 ? null : Pattern.compile(text.substring(0, end)), policy);
-            } catch (PatternSyntaxException e) {
-                throw new TypeConversionException("expected a Java regular expression before '=" + policy + "', not '"
-                        + text.substring(0, end) + "': " + e.getDescription());
-            }
+        public ForTopics<RefusalPolicy> convert(String text) {
+            return ForTopics.parse(text, policy -> OptionValues.parse(RefusalPolicy.values(), policy));
         }
     }
 
@@ -63,21 +50,8 @@ final class RefusalOptions {
      * @throws MirrorException naming the option or the setting that is wrong
      */
     RefusalPolicies toPolicies(ResumeMode resumeOrNull, ProducerKind producerKind, Map<String, Object> producer) {
-        List<RefusalPolicies.OfTopics> ofTopics = onRefused.stream()
-                .filter(next -> next.topicsOrNull() != null)
-                .map(next -> new RefusalPolicies.OfTopics(next.topicsOrNull(), next.policy()))
-                .toList();
-        List<RefusalPolicy> ofOthers = onRefused.stream()
-                .filter(next -> next.topicsOrNull() == null)
-                .map(ForTopics::policy)
-                .toList();
-        if (ofOthers.size() > 1) {
-            throw MirrorException.usage("--on-refused " + ofOthers.get(0) + " and " + ofOthers.get(1)
-                    + ": only one may be without the topics for which it is, such as 'logs-.*=" + ofOthers.get(1)
-                    + "'");
-        }
         RefusalPolicies policies = new RefusalPolicies(
-                ofTopics, ofOthers.isEmpty() ? RefusalPolicy.STOP : ofOthers.get(0), deadLetterTopic);
+                ForTopics.all("--on-refused", onRefused, RefusalPolicy.STOP, RefusalPolicy::toString), deadLetterTopic);
         if (!policies.isAlwaysStop()) {
             if (resumeOrNull == ResumeMode.EXACTLY_ONCE) {
                 throw MirrorException.usage("--on-refused with --resume " + resumeOrNull

@@ -1,7 +1,6 @@
 package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.config.MirrorConfig;
-import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.text.Words;
 import dev.millrace.mirror.verify.Difference;
 import dev.millrace.mirror.verify.Fault;
@@ -16,7 +15,6 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.AdminClientConfig;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 
 /** Prints the result: a row for each topic, its first differences, and a summary line. */
 record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample) {
@@ -95,24 +93,17 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
         long deletedThere = topic.sum(PartitionResult::notOnTarget);
         long deletedHere = topic.sum(PartitionResult::notOnSource);
         if (sample.isEmpty() && deletedThere > 0) {
-            notes.add("the target " + (mayBeginLater() ? "does not have" : "no longer has") + " the first "
+            boolean mayBeginLater =
+                    !config.policies().starts().of(topic.topic()).isEarliest();
+            notes.add("the target " + (mayBeginLater ? "does not have" : "no longer has") + " the first "
                     + Words.count(deletedThere, "record") + " of the source"
-                    + (mayBeginLater()
-                            ? ": the mirror may have begun after them, or the target has deleted them"
-                            : ""));
+                    + (mayBeginLater ? ": the mirror may have begun after them, or the target has deleted them" : ""));
         }
         if (sample.isEmpty() && deletedHere > 0) {
             notes.add("the source no longer has " + Words.count(deletedHere, "record") + " of the target");
         }
         notes.addAll(topic.problems());
         return notes;
-    }
-
-    private boolean mayBeginLater() {
-        return !ResetPolicy.of(config.consumer()
-                        .get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG)
-                        .toString())
-                .isEarliest();
     }
 
     private String summary() {

@@ -1,10 +1,12 @@
 package dev.millrace.mirror.config;
 
+import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
 
 /**
  * What a mirror does when a cluster is not in the state that it needs.
  *
+ * @param starts where the partitions begin that are there when the mirror first starts
  * @param onGap what it does with a partition whose next records the source has lost
  * @param onTargetLost what it does with a partition when the target has lost its copy
  * @param waitForTarget how long the target may accept nothing for a partition before the mirror ends
@@ -16,6 +18,7 @@ import java.time.Duration;
  * @param sync what else it keeps in sync on the target
  */
 public record MirrorPolicies(
+        ByTopic<ResetPolicy> starts,
         GapPolicy onGap,
         TargetLossPolicy onTargetLost,
         Duration waitForTarget,
@@ -28,10 +31,11 @@ public record MirrorPolicies(
     public static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
     /**
-     * Continues after gaps, copies again what the target has lost, waits for a target for as long as it takes but not
+     * Begins with the first records, continues after gaps, copies again what the target has lost, waits for a target for as long as it takes but not
      * at the start, and resumes exactly.
      */
     public static final MirrorPolicies DEFAULT = new MirrorPolicies(
+            ByTopic.ofAll(ResetPolicy.of("earliest")),
             GapPolicy.GO_ON,
             TargetLossPolicy.COPY_AGAIN,
             FOREVER,

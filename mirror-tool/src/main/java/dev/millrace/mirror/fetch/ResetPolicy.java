@@ -7,8 +7,9 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.config.ConfigException;
 
 /**
- * The policy {@code auto.offset.reset}: where to continue when a position is outside the log.
+ * Where to read a partition that has no position, or one outside its log: {@code auto.offset.reset}, or a time.
  *
+ * @param name as a user gives it
  * @param timestamp what to ask {@code ListOffsets} for; a special, negative one for the log's ends
  * @param age how far back to go for {@code by_duration}, instead of a timestamp
  */
@@ -36,6 +37,15 @@ public record ResetPolicy(String name, long timestamp, Optional<Duration> age) {
         };
     }
 
+    /**
+     * Returns the policy to begin with the first record that has this timestamp or a later one.
+     *
+     * @param timestamp in milliseconds since 1970
+     */
+    public static ResetPolicy since(String name, long timestamp) {
+        return new ResetPolicy(name, timestamp, Optional.empty());
+    }
+
     /** Whether positions may be moved at all. */
     public boolean isAllowed() {
         return age.isPresent() || timestamp != NOWHERE;
@@ -44,6 +54,16 @@ public record ResetPolicy(String name, long timestamp, Optional<Duration> age) {
     /** Whether positions are moved to the beginning of the log. */
     public boolean isEarliest() {
         return timestamp == EARLIEST;
+    }
+
+    /** Whether positions are moved to the end of the log. */
+    public boolean isLatest() {
+        return timestamp == LATEST;
+    }
+
+    /** Whether positions are moved to a time, and not to an end of the log. */
+    public boolean isByTime() {
+        return age.isPresent() || timestamp >= 0;
     }
 
     /** Returns the timestamp to ask for at the wall-clock time {@code wallMs}. */

@@ -116,8 +116,13 @@ public final class SourceGroupMembers implements MirrorMembers {
         SourceChanges changes = shared.changes();
         TargetPartitions targets = shared.partitions();
         SourceProgress progress = new SourceProgress(mirror.commits(), member, this::onWithoutPosition);
-        SourcePositions positions =
-                new SourcePositions(member, progress, policy, changes.identities(), shared.unplacedAtFirstStart());
+        SourcePositions positions = new SourcePositions(
+                member,
+                progress,
+                config.policies().starts()::of,
+                policy,
+                changes.identities(),
+                shared.unplacedAtFirstStart());
         PartitionCopier copier;
         if (isFetching) {
             copier = new BatchCopier(

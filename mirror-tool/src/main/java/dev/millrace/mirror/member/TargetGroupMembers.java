@@ -95,7 +95,7 @@ public final class TargetGroupMembers implements MirrorMembers {
         SourceChanges changes = shared.changes();
         ResetPolicy policy = ResetPolicy.of(
                 consumer.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
-        TargetProgress progress = new TargetProgress(mirror.commits(), member, source, policy, this::endsOnTarget);
+        TargetProgress progress = new TargetProgress(mirror.commits(), member, source, this::endsOnTarget);
         BatchCopier copier = new BatchCopier(
                 mirror,
                 consumer,
@@ -111,7 +111,13 @@ public final class TargetGroupMembers implements MirrorMembers {
                 new Consumers(member, source),
                 new Target(topics, shared.partitions(), shared.watch()),
                 progress,
-                new SourcePositions(source, progress, policy, changes.identities(), shared.unplacedAtFirstStart()),
+                new SourcePositions(
+                        source,
+                        progress,
+                        config.policies().starts()::of,
+                        policy,
+                        changes.identities(),
+                        shared.unplacedAtFirstStart()),
                 transactions,
                 copier);
     }

@@ -35,18 +35,26 @@ public record CommitForm(
             OffsetAndMetadata position,
             Uuid topicId,
             Optional<CommitMetadata.ResumePoint> resume) {
-        return metadata(partition, topicId, resume)
-                .copiedTo(copied.idOf(partition))
-                .withNames(partition.topic(), names().onTarget(partition.topic()))
-                .addTo(position);
+        return onSource(partition, position, topicId, resume, copied.idOf(partition));
     }
 
     /** Returns where a partition begins, in the form committed to a group of the source before anything is copied. */
     OffsetAndMetadata startOnSource(TopicPartition partition, long offset, Uuid topicId) {
-        return metadata(partition, topicId, Optional.empty())
-                .copiedTo(CommitMetadata.NOTHING_COPIED)
+        return onSource(
+                partition, new OffsetAndMetadata(offset), topicId, Optional.empty(), CommitMetadata.NOTHING_COPIED);
+    }
+
+    /** @param targetTopicId of the target's topic that has the copy */
+    OffsetAndMetadata onSource(
+            TopicPartition partition,
+            OffsetAndMetadata position,
+            Uuid topicId,
+            Optional<CommitMetadata.ResumePoint> resume,
+            Uuid targetTopicId) {
+        return metadata(partition, topicId, resume)
+                .copiedTo(targetTopicId)
                 .withNames(partition.topic(), names().onTarget(partition.topic()))
-                .addTo(new OffsetAndMetadata(offset));
+                .addTo(position);
     }
 
     /** Does the same as {@link #onSource} for a group of the target. */
@@ -65,8 +73,8 @@ public record CommitForm(
         return onTarget(partition, onSource, known.topicId(), known.targetTopicId());
     }
 
-    private OffsetAndMetadata onTarget(
-            TopicPartition partition, OffsetAndMetadata position, Uuid topicId, Uuid targetTopicId) {
+    /** @param targetTopicId of the target's topic that has the copy */
+    OffsetAndMetadata onTarget(TopicPartition partition, OffsetAndMetadata position, Uuid topicId, Uuid targetTopicId) {
         return metadata(partition, topicId, Optional.empty())
                 .copiedTo(targetTopicId)
                 .withNames(names().onTarget(partition.topic()), partition.topic())

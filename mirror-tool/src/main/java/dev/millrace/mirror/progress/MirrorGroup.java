@@ -37,7 +37,12 @@ public final class MirrorGroup {
     /** Returns the group in which a mirror with this configuration keeps its progress. */
     public static String of(MirrorConfig config, String sourceId, String targetId) {
         boolean isOnTarget = config.policies().resume() == ResumeMode.EXACTLY_ONCE;
-        return isOnTarget ? givenOr(defaultNameOnTarget(sourceId), config) : onSource(config, targetId);
+        return isOnTarget ? onTarget(config, sourceId) : onSource(config, targetId);
+    }
+
+    /** Returns the group on the target that the mirror has with exactly once. */
+    public static String onTarget(MirrorConfig config, String sourceId) {
+        return givenOr(defaultNameOnTarget(sourceId), config);
     }
 
     /** Returns the mirror's group on the source; with exactly once, that only tells where the mirror begins. */

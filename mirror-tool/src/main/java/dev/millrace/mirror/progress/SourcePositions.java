@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
@@ -38,6 +39,7 @@ public final class SourcePositions {
 
     private final Consumer<?, ?> consumer;
     private final Committed group;
+    private final Function<String, ResetPolicy> placeOf;
     private final ResetPolicy policy;
     private final TopicIdentities identities;
     /** Partitions that {@link FirstStart} has left to the members. */
@@ -109,31 +111,34 @@ public final class SourcePositions {
 
     /**
      * @param consumer of the source
-     * @param policy the user's {@code auto.offset.reset}
-     * @param unplacedAtFirstStart partitions without a position that were there when the mirror first started, and so
-     *     begin by the policy; those that have got a position are removed
+     * @param placeOf where the partitions of a topic begin that were there when the mirror first started
+     * @param policy the user's {@code auto.offset.reset}, for positions that are outside the log
+     * @param unplacedAtFirstStart partitions without a position that were there when the mirror first started; those
+     *     that have got a position are removed
      */
     public SourcePositions(
             Consumer<?, ?> consumer,
             Committed group,
+            Function<String, ResetPolicy> placeOf,
             ResetPolicy policy,
             TopicIdentities identities,
             Set<TopicPartition> unplacedAtFirstStart) {
         this.consumer = consumer;
         this.group = group;
+        this.placeOf = placeOf;
         this.policy = policy;
         this.identities = identities;
         this.unplacedAtFirstStart = unplacedAtFirstStart;
     }
 
     /**
-     * Returns where assigned partitions begin: at the committed position; otherwise by the policy if they existed when
-     * the mirror first started, and at their first record if they appeared later.
+     * Returns where assigned partitions begin: at the committed position; otherwise where {@code placeOf} says if they
+     * existed when the mirror first started, and at their first record if they appeared later.
      *
      * <p>Leaves out partitions whose start is not known yet, such as those without a leader; the caller tries again.
      *
      * @param gone those of the partitions that the source no longer has; if one comes back, it begins at 0, and one
-     *     that is deleted after this question begins by the policy
+     *     that is deleted after this question begins where {@code placeOf} says
      */
     public Map<TopicPartition, Start> find(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
         Map<String, Uuid> current = identities.ask(Clusters.topics(partitions));
@@ -182,7 +187,7 @@ public final class SourcePositions {
         Map<TopicPartition, Start> starts = new HashMap<>();
         Set<TopicPartition> asked = new HashSet<>();
         for (TopicPartition partition : uncommitted) {
-            if (gone.contains(partition) || policy.isEarliest() || hasAppearedLater(partition)) {
+            if (gone.contains(partition) || hasAppearedLater(partition)) {
                 starts.put(partition, newStart(partition, 0, ids));
             } else {
                 asked.add(partition);
@@ -194,21 +199,27 @@ public final class SourcePositions {
         return starts;
     }
 
-    /** A policy like {@code latest} skips what existed before the mirror; all records of such a partition are newer. */
+    /** A start like {@code latest} skips what existed before the mirror; all records of such a partition are newer. */
     private boolean hasAppearedLater(TopicPartition partition) {
-        return policy.isAllowed() && !unplacedAtFirstStart.contains(partition);
+        return placeOf.apply(partition.topic()).isAllowed() && !unplacedAtFirstStart.contains(partition);
     }
 
-    /** Begins with partitions that the source has placed by the policy and the group has committed. */
+    /** Begins with partitions that the source has placed and the group has committed. */
     private Map<TopicPartition, Start> place(Set<TopicPartition> partitions, Map<String, Uuid> ids) {
         Map<TopicPartition, Start> placed = new HashMap<>();
         try {
-            Set<TopicPartition> led = policy.isAllowed() ? led(partitions) : partitions;
-            if (!led.isEmpty()) {
-                resets(led).forEach((partition, offset) -> placed.put(partition, newStart(partition, offset, ids)));
-            }
+            Map<ResetPolicy, List<TopicPartition>> ofStarts =
+                    partitions.stream().collect(Collectors.groupingBy(partition -> placeOf.apply(partition.topic())));
+            ofStarts.forEach((start, same) -> {
+                Collection<TopicPartition> led = start.isAllowed() ? led(same) : same;
+                if (!led.isEmpty()) {
+                    offsets(led, start)
+                            .forEach((partition, offset) -> placed.put(partition, newStart(partition, offset, ids)));
+                }
+            });
         } catch (RetriableException e) {
             LOG.debug("The source does not place {}", partitions, e);
+            placed.clear(); // If only some were committed, the next start would not be the first one for the others.
         }
         placed.keySet().retainAll(group.commit(placed)); // Otherwise a later process would begin with the first record.
         unplacedAtFirstStart.removeAll(placed.keySet());
@@ -216,7 +227,7 @@ public final class SourcePositions {
     }
 
     /** Returns the partitions that have a leader: one without would hold up the answer for the others. */
-    private Set<TopicPartition> led(Set<TopicPartition> partitions) {
+    private Set<TopicPartition> led(Collection<TopicPartition> partitions) {
         Map<String, List<PartitionInfo>> topics = consumer.listTopics(ANSWER_TIMEOUT);
         return partitions.stream()
                 .filter(partition -> topics.getOrDefault(partition.topic(), List.of()).stream()
@@ -242,15 +253,19 @@ public final class SourcePositions {
      * @throws NoOffsetForPartitionException if that is nowhere
      */
     Map<TopicPartition, Long> resets(Collection<TopicPartition> partitions) {
-        if (!policy.isAllowed()) {
-            throw new NoOffsetForPartitionException(partitions);
+        return offsets(partitions, policy);
+    }
+
+    private Map<TopicPartition, Long> offsets(Collection<TopicPartition> partitions, ResetPolicy where) {
+        if (!where.isAllowed()) {
+            throw new NoOffsetForPartitionException(Set.copyOf(partitions));
         }
-        if (policy.isEarliest()) {
+        if (where.isEarliest()) {
             return consumer.beginningOffsets(partitions, ANSWER_TIMEOUT);
         }
         Map<TopicPartition, Long> offsets = new HashMap<>(consumer.endOffsets(partitions, ANSWER_TIMEOUT));
-        policy.age().ifPresent(age -> {
-            long timestamp = policy.timestampAt(System.currentTimeMillis());
+        if (where.isByTime()) {
+            long timestamp = where.timestampAt(System.currentTimeMillis());
             Map<TopicPartition, Long> wanted =
                     partitions.stream().collect(Collectors.toMap(partition -> partition, partition -> timestamp));
             for (Map.Entry<TopicPartition, OffsetAndTimestamp> found :
@@ -259,7 +274,7 @@ public final class SourcePositions {
                     offsets.put(found.getKey(), found.getValue().offset());
                 }
             }
-        });
+        }
         return offsets;
     }
 

@@ -17,7 +17,7 @@ import org.apache.kafka.common.TopicPartition;
  * <p><b>Threads:</b> the member's.
  *
  * @param member of the group
- * @param onNone notified of partitions for which the group has no position
+ * @param onNone notified of partitions for which the group has no position, or only that of their first record
  */
 public record SourceProgress(
         CommitForm form, Consumer<?, ?> member, java.util.function.Consumer<Set<TopicPartition>> onNone)
@@ -32,12 +32,19 @@ public record SourceProgress(
                         member.groupMetadata().groupId(), false)
                 .requireSame(member.committed(partitions, ANSWER_TIMEOUT));
         Set<TopicPartition> without = new HashSet<>(partitions);
-        without.removeIf(partition -> committed.get(partition) != null);
+        without.removeIf(
+                partition -> committed.get(partition) != null && !isFirstRecord(partition, committed.get(partition)));
         onNone.accept(without);
         Map<TopicPartition, Optional<OffsetAndMetadata>> found = new HashMap<>();
         partitions.forEach(partition -> found.put(partition, Optional.ofNullable(committed.get(partition))));
         form.copied().onProgress(partitions, found);
         return found;
+    }
+
+    /** Whether nothing was copied yet, and the mirror begins with the first record. */
+    private boolean isFirstRecord(TopicPartition partition, OffsetAndMetadata position) {
+        return CommitMetadata.of(position).targetTopicId().equals(CommitMetadata.NOTHING_COPIED)
+                && form.config().policies().starts().of(partition.topic()).isEarliest();
     }
 
     @Override

@@ -2,7 +2,6 @@ package dev.millrace.mirror.progress;
 
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.config.TopicNames;
-import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.text.Words;
 import java.time.Duration;
 import java.util.HashMap;
@@ -36,26 +35,22 @@ public final class TargetProgress implements SourcePositions.Committed {
     private final CommitForm form;
     private final Consumer<?, ?> target;
     private final Consumer<?, ?> source;
-    private final ResetPolicy policy;
     private final Function<Set<TopicPartition>, Map<TopicPartition, Long>> targetEnds;
     private boolean isWaiting;
 
     /**
      * @param target of the group on the target
      * @param source of the group on the source, without being a member
-     * @param policy where partitions begin without progress
      * @param targetEnds finds where copies end, for those whose leader answers
      */
     public TargetProgress(
             CommitForm form,
             Consumer<?, ?> target,
             Consumer<?, ?> source,
-            ResetPolicy policy,
             Function<Set<TopicPartition>, Map<TopicPartition, Long>> targetEnds) {
         this.form = form;
         this.target = target;
         this.source = source;
-        this.policy = policy;
         this.targetEnds = targetEnds;
     }
 
@@ -100,17 +95,15 @@ public final class TargetProgress implements SourcePositions.Committed {
         found.values().removeIf(position -> position == null);
         Map<TopicPartition, Optional<OffsetAndMetadata>> positions = new HashMap<>();
         without.forEach(partition -> positions.put(partition, Optional.empty()));
-        if (policy.isEarliest()) { // otherwise everything to copy is after the position of the first start
-            Map<TopicPartition, Optional<Long>> ends = endsOfCopied(found);
-            ends.forEach((partition, end) -> {
-                if (end.isEmpty()) {
-                    positions.remove(partition); // It may have been deleted there or not; ask again.
-                }
-                if (end.isEmpty() || end.get() == 0) {
-                    found.remove(partition);
-                }
-            });
-        }
+        Map<TopicPartition, Optional<Long>> ends = endsOfCopied(found);
+        ends.forEach((partition, end) -> {
+            if (end.isEmpty()) {
+                positions.remove(partition); // It may have been deleted there or not; ask again.
+            }
+            if (end.isEmpty() || end.get() == 0) {
+                found.remove(partition);
+            }
+        });
         if (!found.isEmpty()) {
             LOG.info(
                     "Group {} on the target has no progress in {} of {} yet; they go on where group {} on the source is",
@@ -133,14 +126,14 @@ public final class TargetProgress implements SourcePositions.Committed {
     }
 
     /**
-     * Returns where the target's partitions end that a mirror has copied; empty if no leader tells it. If an end is 0,
-     * the topic was deleted there, and everything is copied again.
+     * Returns where the target's partitions end that a mirror has copied from their first record; empty if no leader
+     * tells it. If an end is 0, the topic was deleted there, and everything is copied again. Of others, everything to
+     * copy is after the position of the first start.
      */
     private Map<TopicPartition, Optional<Long>> endsOfCopied(Map<TopicPartition, OffsetAndMetadata> found) {
         Map<TopicPartition, OffsetAndMetadata> copied = new HashMap<>(found);
-        copied.values()
-                .removeIf(position -> position.offset() == 0
-                        || CommitMetadata.of(position).targetId().isEmpty());
+        copied.keySet().removeIf(partition -> !isFromFirstRecord(partition));
+        copied.values().removeIf(position -> !CopiedTopics.isProgress(position));
         if (copied.isEmpty()) {
             return Map.of();
         }
@@ -155,6 +148,10 @@ public final class TargetProgress implements SourcePositions.Committed {
                     source.groupMetadata().groupId());
         }
         return known;
+    }
+
+    private boolean isFromFirstRecord(TopicPartition partition) {
+        return form.config().policies().starts().of(partition.topic()).isEarliest();
     }
 
     private FormerProgress formerOf(Consumer<?, ?> member, boolean isOnTarget) {

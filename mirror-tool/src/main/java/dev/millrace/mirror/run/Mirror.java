@@ -147,9 +147,7 @@ public final class Mirror {
         Set<String> topics = matching.mirrored();
         try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, config)) {
             opposite.check();
-            String groupOnTarget = config.consumer()
-                    .getOrDefault(ConsumerConfig.GROUP_ID_CONFIG, MirrorGroup.defaultNameOnTarget(sourceId))
-                    .toString();
+            String groupOnTarget = MirrorGroup.onTarget(config, sourceId);
             Map<String, Object> consumer = start.repeat(() -> prepareGroup(source, target, groupOnTarget));
             if (consumer == null) {
                 return;

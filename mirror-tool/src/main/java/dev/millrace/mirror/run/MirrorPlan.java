@@ -11,6 +11,7 @@ import dev.millrace.mirror.config.SyncedPart;
 import dev.millrace.mirror.config.TargetLossPolicy;
 import dev.millrace.mirror.config.TopicNames;
 import dev.millrace.mirror.progress.FormerProgress;
+import dev.millrace.mirror.progress.LogPlaces;
 import dev.millrace.mirror.progress.MirrorPositions;
 import dev.millrace.mirror.run.ExpectedRefusals.Stretch;
 import dev.millrace.mirror.text.MirrorException;
@@ -36,7 +37,7 @@ import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ListTopicsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
@@ -120,13 +121,14 @@ public record MirrorPlan(
             Set<String> all = Clusters.awaitUnchecked(source.listTopics().names());
             MatchingTopics matching = MatchingTopics.ask(source, config);
             matching.refused().forEach((topic, why) -> plans.add(TopicPlan.refused(topic, why)));
+            boolean isFirstStart = !positions.hasAny(matching.mirrored());
             for (List<String> batch : Clusters.batches(matching.mirrored())) {
                 Map<String, TopicDescription> here = new TreeMap<>(Clusters.describe(source, batch));
                 Map<String, TopicDescription> there = copies.describe(here.keySet());
                 Map<TopicPartition, Long> counts = new HashMap<>();
                 Map<TopicPartition, Stretch> stretches = new HashMap<>();
                 Map<String, Long> lost = new HashMap<>();
-                count(here.values(), there, positions, counts, stretches, lost);
+                count(here.values(), there, positions, isFirstStart, counts, stretches, lost);
                 PlannedTails tails = PlannedTails.find(config, copies, there, positions, stretches);
                 Map<TopicPartition, Long> countsThere = countThere(stretches.keySet(), there);
                 recordsThere +=
@@ -220,6 +222,7 @@ public record MirrorPlan(
                 Collection<TopicDescription> topics,
                 Map<String, TopicDescription> there,
                 MirrorPositions positions,
+                boolean isFirstStart,
                 Map<TopicPartition, Long> all,
                 Map<TopicPartition, Stretch> left,
                 Map<String, Long> lost) {
@@ -228,13 +231,14 @@ public record MirrorPlan(
                     .forEach(partition -> ids.put(new TopicPartition(topic.name(), partition), topic.topicId())));
             Map<TopicPartition, Long> starts = Clusters.offsets(source, ids.keySet(), OffsetSpec.earliest());
             Map<TopicPartition, Long> ends = Clusters.offsets(source, ids.keySet(), OffsetSpec.latest());
-            boolean beginsAtEnd = "latest".equals(config.consumer().get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG))
-                    && !positions.hasAny(Clusters.topics(ids.keySet()));
+            Map<TopicPartition, Long> begins = isFirstStart
+                    ? LogPlaces.find(config.policies().starts(), source, IsolationLevel.READ_UNCOMMITTED, starts, ends)
+                    : starts;
             ids.forEach((partition, id) -> {
                 long start = starts.get(partition);
                 long end = ends.get(partition);
                 all.put(partition, end - start);
-                long position = positions.find(partition, id, start, end).orElse(beginsAtEnd ? end : start);
+                long position = positions.find(partition, id, start, end).orElse(begins.get(partition));
                 if (positions.isLost(partition, Optional.ofNullable(there.get(partition.topic())))) {
                     lost.merge(partition.topic(), position - start, Long::sum);
                     position = switch (config.policies().onTargetLost()) {

@@ -82,6 +82,7 @@ final class PartitionRanges {
             ranges.put(
                     partition,
                     range(
+                            config.policies().starts().of(partition.topic()),
                             copied,
                             start,
                             end,
@@ -91,7 +92,8 @@ final class PartitionRanges {
         return ranges;
     }
 
-    private PartitionRange range(OptionalLong copied, long start, long end, long targetStart, long targetEnd) {
+    private PartitionRange range(
+            ResetPolicy begin, OptionalLong copied, long start, long end, long targetStart, long targetEnd) {
         long sourceFrom = start;
         long targetFrom = targetStart;
         if (sample.isPresent()) {
@@ -100,17 +102,13 @@ final class PartitionRanges {
             sourceFrom = Math.max(start, copied.orElse(end) - 2 * Math.min(sample.getAsLong(), Long.MAX_VALUE / 2));
             targetFrom = Math.max(targetStart, targetEnd - sample.getAsLong());
         }
-        boolean isBegunLater = !ResetPolicy.of(config.consumer()
-                        .get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG)
-                        .toString())
-                .isEarliest();
         return new PartitionRange(
                 sourceFrom,
                 end,
                 Math.max(sourceFrom, copied.orElse(sourceFrom)),
                 targetFrom,
                 Math.max(targetFrom, targetEnd),
-                targetFrom > 0 || isBegunLater,
+                targetFrom > 0 || !begin.isEarliest(),
                 sourceFrom > 0);
     }
 

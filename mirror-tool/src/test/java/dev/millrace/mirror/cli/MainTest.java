@@ -27,7 +27,7 @@ class MainTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    ''                                                            | Give a command: run, plan, verify, status, pause, resume, throttle, failover, take-over or help
+                    ''                                                            | Give a command: run, plan, verify, status, pause, resume, throttle, failover, take-over, rewind or help
                     fly                                                           | fly
                     run --source a:1 --target b:1                                 | --topics
                     run --source a:1 --target b:1 --topics x --frobnicate         | --frobnicate
@@ -80,6 +80,8 @@ class MainTest {
                     run --source a --target b:1 --topics x                        | --source a: HOST:PORT
                     take-over --source a:1 --target b:1 --topics x                | --from-mm2
                     take-over --source a:1 --target b:1 --topics x --from-mm2=    | --from-mm2 '': the alias
+                    rewind --source a:1 --target b:1 --topics x                   | --to
+                    rewind --source a:1 --target b:1 --topics x --to=soon         | expected an offset, earliest, latest, a time
                     """)
     void shouldExplainWrongUsageInOneLineAndExitWith2(String commandLine, String expected) {
         int exitCode = execute(commandLine.isEmpty() ? new String[0] : commandLine.split(" "));

@@ -3,11 +3,13 @@ package dev.millrace.mirror.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.mirror.config.ByTopic;
 import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.config.SyncPolicy;
 import dev.millrace.mirror.config.SyncedPart;
 import dev.millrace.mirror.config.TopicNames;
+import dev.millrace.mirror.fetch.ResetPolicy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -76,6 +78,51 @@ class MirrorOptionsTest {
 
         assertThat(sync.parts()).containsExactlyInAnyOrder(SyncedPart.values());
         assertThat(sync.excludedSettings()).containsExactlyInAnyOrder("retention.ms", "segment.bytes");
+    }
+
+    @Test
+    void shouldBeginEachTopicWhereItIsTold() {
+        ByTopic<ResetPolicy> starts = config(
+                        "--start-at=logs-.*=latest",
+                        "--start-at=.*a=b=2026-11-29T08:30:00Z",
+                        "--start-at=earliest",
+                        "--source-setting=auto.offset.reset=latest")
+                .policies()
+                .starts();
+
+        assertThat(starts.of("logs-a=b").isLatest()).isTrue();
+        assertThat(starts.of("a=b").timestampAt(0)).isEqualTo(1_795_941_000_000L);
+        assertThat(starts.of("orders").isEarliest()).isTrue();
+        assertThat(starts.all(ResetPolicy::isEarliest)).isFalse();
+    }
+
+    @Test
+    void shouldBeginWhereTheConsumersDoUnlessItIsTold() {
+        assertThat(config().policies().starts().all(ResetPolicy::isEarliest)).isTrue();
+        assertThat(config("--source-setting=auto.offset.reset=latest")
+                        .policies()
+                        .starts()
+                        .all(ResetPolicy::isLatest))
+                .isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--start-at=never       | expected earliest, latest, a time with its zone such as",
+                "--start-at=[=latest    | expected a Java regular expression before '=latest', not '[': Unclosed character",
+                "--start-at=2999-01-01T00:00:00Z | expected a time in the past, not '2999-01-01T00:00:00Z'"
+            })
+    void shouldSayWhatIsWrongWithAStart(String option, String message) {
+        assertThatThrownBy(() -> config(option)).hasMessageContaining(message);
+    }
+
+    @Test
+    void shouldRefuseTwoStartsForTheSameTopics() {
+        assertThatThrownBy(() -> config("--start-at=latest", "--start-at=2h-ago"))
+                .hasMessage("--start-at latest and 2h-ago: only one may be without the topics for which it is, such as"
+                        + " 'logs-.*=2h-ago'");
     }
 
     private static CopyMode mode(String... more) {

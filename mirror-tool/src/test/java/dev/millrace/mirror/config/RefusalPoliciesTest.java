@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.mirror.text.MirrorException;
-import java.util.List;
 import org.apache.kafka.common.internals.Topic;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,7 +13,7 @@ class RefusalPoliciesTest {
     @ParameterizedTest
     @ValueSource(strings = {"{topic}.dead-letter", "dead.{topic}", "{topic}.of.{topic}", "{topic}", "dead"})
     void shouldNameATopicThatMayBeCreatedHoweverLongTheNameOfTheOtherIs(String template) {
-        RefusalPolicies policies = new RefusalPolicies(List.of(), RefusalPolicy.DEAD_LETTER, template);
+        RefusalPolicies policies = new RefusalPolicies(ByTopic.ofAll(RefusalPolicy.DEAD_LETTER), template);
         assertThat(policies.deadLetterTopic("orders")).isEqualTo(template.replace("{topic}", "orders"));
 
         String one = policies.deadLetterTopic("x".repeat(248) + "1");
@@ -29,7 +28,7 @@ class RefusalPoliciesTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "a b", "{topik}", "{topic}/dead", ".."})
     void shouldRefuseWhatIsNoNameOfATopic(String template) {
-        assertThatThrownBy(() -> new RefusalPolicies(List.of(), RefusalPolicy.DEAD_LETTER, template))
+        assertThatThrownBy(() -> new RefusalPolicies(ByTopic.ofAll(RefusalPolicy.DEAD_LETTER), template))
                 .isInstanceOf(MirrorException.class)
                 .hasMessageContaining("--dead-letter-topic " + template)
                 .hasMessageContaining("letters, digits");
@@ -37,7 +36,7 @@ class RefusalPoliciesTest {
 
     @Test
     void shouldRefuseANameThatLeavesNoRoomForThatOfATopic() {
-        assertThatThrownBy(() -> new RefusalPolicies(List.of(), RefusalPolicy.SKIP, "{topic}" + "x".repeat(240)))
+        assertThatThrownBy(() -> new RefusalPolicies(ByTopic.ofAll(RefusalPolicy.SKIP), "{topic}" + "x".repeat(240)))
                 .isInstanceOf(MirrorException.class)
                 .hasMessageContaining("up to 249");
     }

@@ -73,6 +73,7 @@ class BatchCopierTest {
     private final SourcePositions positions = new SourcePositions(
             consumer,
             new SourceProgress(mirror.commits(), consumer, without -> {}),
+            topic -> ResetPolicy.of("earliest"),
             ResetPolicy.of("earliest"),
             identities,
             new HashSet<>());

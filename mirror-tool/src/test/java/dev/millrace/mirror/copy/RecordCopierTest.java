@@ -53,6 +53,7 @@ class RecordCopierTest {
     private final SourcePositions positions = new SourcePositions(
             consumer,
             new SourceProgress(mirror.commits(), consumer, without -> {}),
+            topic -> ResetPolicy.of("earliest"),
             ResetPolicy.of("earliest"),
             identities,
             new HashSet<>());

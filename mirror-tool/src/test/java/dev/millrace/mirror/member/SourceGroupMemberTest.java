@@ -623,9 +623,10 @@ class SourceGroupMemberTest {
         SourcePositions positions = new SourcePositions(
                 consumer,
                 new SourceProgress(mirror.commits(), consumer, without -> {}),
+                topic -> ResetPolicy.of(reset),
                 ResetPolicy.of(reset),
                 new TopicIdentities(names -> Map.of()),
-                unplacedAtFirstStart);
+                reset.equals("earliest") ? new HashSet<>() : unplacedAtFirstStart); // as at a first start
         PartitionCopier copier = new RecordCopier(
                 mirror,
                 consumer,

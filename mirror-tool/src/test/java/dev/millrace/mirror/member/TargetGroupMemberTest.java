@@ -504,8 +504,10 @@ class TargetGroupMemberTest {
                 mirror::fail,
                 Duration.ofSeconds(30));
         topics.refreshIfDue(0);
-        TargetProgress progress =
-                new TargetProgress(mirror.commits(), group, source, ResetPolicy.of(reset), this::endsOnTarget);
+        ResetPolicy policy = ResetPolicy.of(reset);
+        // As at a first start: nothing is to be placed if all begins with the first record.
+        Set<TopicPartition> unplaced = policy.isEarliest() ? new HashSet<>() : unplacedAtFirstStart;
+        TargetProgress progress = new TargetProgress(mirror.commits(), group, source, this::endsOnTarget);
         TargetWatch watch =
                 new TargetWatch(unused -> "", topic -> false, MirrorPolicies.FOREVER, mirror::fail, Stream::of);
         return new TargetGroupMember(
@@ -513,7 +515,7 @@ class TargetGroupMemberTest {
                 new TargetGroupMember.Consumers(group, source),
                 new TargetGroupMember.Target(topics, targets, watch),
                 progress,
-                new SourcePositions(source, progress, ResetPolicy.of(reset), identities, unplacedAtFirstStart),
+                new SourcePositions(source, progress, topic -> policy, policy, identities, unplaced),
                 transactions,
                 copier);
     }

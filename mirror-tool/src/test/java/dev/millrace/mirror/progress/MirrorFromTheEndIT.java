@@ -8,10 +8,8 @@ import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.Numbered;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,20 +17,17 @@ import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** With {@code auto.offset.reset=latest} a mirror leaves out what was there before it, and nothing else. */
+/** A mirror that does not begin with the first records leaves out what was there before it, and nothing else. */
 @Tag("thorough")
 class MirrorFromTheEndIT {
     private static final Duration STOP = Duration.ofSeconds(40);
+    private static final String LATEST = "--source-setting=auto.offset.reset=latest";
 
     @AutoClose
     private static final MirrorFixture clusters = new MirrorFixture();
-
-    @TempDir
-    private Path folder;
 
     /** What appears is written to at once, before a mirror can know of it. */
     @ParameterizedTest
@@ -65,7 +60,7 @@ class MirrorFromTheEndIT {
                     .isEqualTo(Numbered.values("r", 0, 10));
         }
         assertThat(Numbered.read(clusters.target(), old)).isEqualTo(Numbered.values("r", 0, 10));
-        try (MirrorProcess verify = start("verify", name, way)) {
+        try (MirrorProcess verify = start("verify", name, way, LATEST)) {
             assertThat(verify.awaitExit(STOP)).as(verify.output()).isZero();
             assertThat(verify.output())
                     .contains("the target does not have the first 10 records of the source: the mirror may have begun")
@@ -104,21 +99,69 @@ class MirrorFromTheEndIT {
         }
     }
 
-    private MirrorProcess mirror(String name, String way) throws IOException {
-        return start("run", name, way);
+    @ParameterizedTest
+    @ValueSource(strings = {"--mode=auto", "--resume=exactly-once"})
+    void shouldBeginEachTopicWhereItIsTold(String way) throws Exception {
+        String name = "told" + way.replaceAll("[^a-z]+", "-");
+        TopicPartition all = new TopicPartition(name + "-all", 0);
+        TopicPartition since = new TopicPartition(name + "-since", 0);
+        TopicPartition latest = new TopicPartition(name + "-latest", 0);
+        for (TopicPartition partition : List.of(all, since, latest)) {
+            clusters.source().createTopic(partition.topic(), 1, 1, Map.of());
+            Numbered.write(clusters.source(), partition, Numbered.values("before", 0, 10));
+        }
+        long time = System.currentTimeMillis() + 1;
+        await("later records have later timestamps", () -> System.currentTimeMillis() > time);
+        Numbered.write(clusters.source(), since, Numbered.values("r", 0, 10));
+        String[] starts = {
+            way, "--start-at=.*-all=earliest", "--start-at=.*-since=" + Instant.ofEpochMilli(time), "--start-at=latest"
+        };
+
+        try (MirrorProcess plan = start("plan", name, starts)) {
+            assertThat(plan.awaitExit(STOP)).as(plan.output()).isZero();
+            assertThat(plan.output()).contains("3 topics, at most 20 records to mirror");
+        }
+        try (MirrorProcess mirror = start("run", name, starts)) {
+            await("it keeps where it begins", () -> isPlaced(name, latest), mirror);
+            Numbered.write(clusters.source(), latest, Numbered.values("r", 0, 10));
+            await("all is copied", () -> areCopied(List.of(all, since, latest)), mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+            assertThat(mirror.output())
+                    .contains("begins with 1 partition at " + Instant.ofEpochMilli(time))
+                    .contains("1 partition at earliest, 1 partition at latest");
+        }
+        TopicPartition later = createTopic(name + "-later");
+        try (MirrorProcess mirror = start("run", name, starts)) {
+            await("all is copied", () -> areCopied(List.of(later)), mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+            assertThat(mirror.output()).contains("begins with the first record of topic " + later.topic());
+        }
+
+        assertThat(Numbered.read(clusters.target(), all)).isEqualTo(Numbered.values("before", 0, 10));
+        for (TopicPartition partition : List.of(since, latest, later)) {
+            assertThat(Numbered.read(clusters.target(), partition))
+                    .as(partition.toString())
+                    .isEqualTo(Numbered.values("r", 0, 10));
+        }
+        try (MirrorProcess verify = start("verify", name, starts)) {
+            assertThat(verify.awaitExit(STOP)).as(verify.output()).isZero();
+        }
     }
 
-    private MirrorProcess start(String command, String name, String way) throws IOException {
-        Path settings = Files.writeString(
-                folder.resolve("latest.properties"), "auto.offset.reset=latest\nmetadata.max.age.ms=2000\n");
-        return MirrorProcess.start(
+    private static MirrorProcess mirror(String name, String way) {
+        return start("run", name, way, LATEST);
+    }
+
+    private static MirrorProcess start(String command, String name, String... more) {
+        List<String> args = new ArrayList<>(List.of(
                 command,
                 "--source=" + clusters.source().bootstrapServers(),
                 "--target=" + clusters.target().bootstrapServers(),
                 "--topics=" + name + ".*",
                 "--group=" + name,
-                "--consumer.config=" + settings,
-                way);
+                "--source-setting=metadata.max.age.ms=2000"));
+        args.addAll(List.of(more));
+        return MirrorProcess.start(args.toArray(String[]::new));
     }
 
     private static TopicPartition createTopic(String topic) {

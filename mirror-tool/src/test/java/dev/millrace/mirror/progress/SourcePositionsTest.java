@@ -248,6 +248,28 @@ class SourcePositionsTest {
                 .containsEntry(TP, new Start(40, Optional.empty(), ID, false));
     }
 
+    /** Otherwise another process could not tell later that the partition was there when the mirror first started. */
+    @Test
+    void shouldCommitThatAPartitionBeginsWithItsFirstRecordIfOthersDoNot() {
+        consumer.updateBeginningOffsets(Map.of(TP, 7L, OTHER, 8L));
+
+        assertThat(positions(ResetPolicy.of("earliest"), unplacedAtFirstStart).find(List.of(TP, OTHER), Set.of()))
+                .containsEntry(TP, new Start(7, Optional.empty(), ID, true))
+                .containsEntry(OTHER, new Start(8, Optional.empty(), ID, true));
+        assertThat(consumer.committedOffsets()).containsOnlyKeys(TP, OTHER);
+    }
+
+    @Test
+    void shouldBeginWithTheFirstRecordSinceATimeOrAtTheEnd() {
+        consumer.updateEndOffsets(Map.of(TP, 40L, OTHER, 50L));
+        consumer.setTime(TP, 1_000, 30);
+
+        assertThat(positions(ResetPolicy.since("2026-11-29T08:30:00Z", 1_000), unplacedAtFirstStart)
+                        .find(List.of(TP, OTHER), Set.of()))
+                .containsEntry(TP, new Start(30, Optional.empty(), ID, true))
+                .containsEntry(OTHER, new Start(50, Optional.empty(), ID, true));
+    }
+
     @Test
     void shouldBeginWithTheFirstRecordOfWhatHasAppearedAfterTheFirstStart() {
         consumer.updateEndOffsets(Map.of(TP, 40L, OTHER, 50L));
@@ -324,7 +346,13 @@ class SourcePositionsTest {
     }
 
     private SourcePositions positions(String policy) {
-        return new SourcePositions(consumer, group, ResetPolicy.of(policy), identities, unplacedAtFirstStart);
+        // As at a first start: nothing is to be placed if all begins with the first record.
+        ResetPolicy start = ResetPolicy.of(policy);
+        return positions(start, start.isEarliest() ? new HashSet<>() : unplacedAtFirstStart);
+    }
+
+    private SourcePositions positions(ResetPolicy policy, Set<TopicPartition> unplaced) {
+        return new SourcePositions(consumer, group, topic -> policy, policy, identities, unplaced);
     }
 
     private void commit(TopicPartition partition, OffsetAndMetadata offset) {

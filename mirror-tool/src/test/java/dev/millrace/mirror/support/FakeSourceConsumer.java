@@ -16,6 +16,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.consumer.OffsetCommitCallback;
 import org.apache.kafka.clients.consumer.RetriableCommitFailedException;
 import org.apache.kafka.common.Node;
@@ -38,6 +39,7 @@ public final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
     private final Set<String> topics = new HashSet<>();
     private final Queue<ConsumerRecords<byte[], byte[]>> scripted = new ArrayDeque<>();
     private final Set<TopicPartition> leaderless = new HashSet<>();
+    private final Map<TopicPartition, OffsetAndTimestamp> times = new HashMap<>();
     private int refusals;
     private boolean down;
     private Runnable onCommit = () -> {};
@@ -68,6 +70,23 @@ public final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
         } else {
             leaderless.add(partition);
         }
+    }
+
+    /** Sets which record is the first since a time. */
+    public void setTime(TopicPartition partition, long timestamp, long offset) {
+        times.put(partition, new OffsetAndTimestamp(offset, timestamp));
+    }
+
+    @Override
+    public synchronized Map<TopicPartition, OffsetAndTimestamp> offsetsForTimes(
+            Map<TopicPartition, Long> wanted, Duration timeout) {
+        Map<TopicPartition, OffsetAndTimestamp> found = new HashMap<>();
+        wanted.forEach((partition, timestamp) -> found.put(
+                partition,
+                times.containsKey(partition) && times.get(partition).timestamp() >= timestamp
+                        ? times.get(partition)
+                        : null));
+        return found;
     }
 
     public void goDown() {

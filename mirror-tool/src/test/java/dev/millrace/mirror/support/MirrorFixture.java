@@ -144,6 +144,19 @@ public final class MirrorFixture implements AutoCloseable {
         return MirrorProcess.start(args.toArray(String[]::new));
     }
 
+    /** A command line about one topic, in a group of the topic's name. */
+    public String[] arguments(String command, String topic, String... more) {
+        return Stream.concat(
+                        Stream.of(
+                                command,
+                                "--source=" + source.bootstrapServers(),
+                                "--target=" + target.bootstrapServers(),
+                                "--topics=" + topic,
+                                "--group=" + topic),
+                        Stream.of(more))
+                .toArray(String[]::new);
+    }
+
     /** Appends {@link SourceRecords} to the partitions in turn, and waits until they are written. */
     public void fill(String topic, int partitions, int records, long seed) {
         fill(topic, partitions, records, seed, Map.of());
