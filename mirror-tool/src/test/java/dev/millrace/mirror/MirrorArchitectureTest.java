@@ -23,6 +23,7 @@ class MirrorArchitectureTest {
     /** Each may use those after it, and none before it. */
     private static final List<String> ROOMS = Stream.of(
                     "cli",
+                    "cutover",
                     "run",
                     "member",
                     "copy",

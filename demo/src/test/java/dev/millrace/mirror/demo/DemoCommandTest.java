@@ -45,7 +45,7 @@ class DemoCommandTest {
         assertThat(execute()).isEqualTo(2);
 
         assertThat(out.toString()).contains("Commands:", "  run ", "  demo ", "--idle-partitions");
-        assertThat(err.toString()).contains("rewind, demo or help");
+        assertThat(err.toString()).contains("rewind, cutover, demo or help");
     }
 
     private int execute(String... args) {

@@ -60,7 +60,8 @@ public final class Main implements Runnable {
                 .addSubcommand(new ThrottleCommand())
                 .addSubcommand(new FailoverCommand())
                 .addSubcommand(new TakeOverCommand())
-                .addSubcommand(new RewindCommand());
+                .addSubcommand(new RewindCommand())
+                .addSubcommand(new CutoverCommand());
         ServiceLoader.load(AddedCommand.class).forEach(main::addSubcommand);
         return main.addSubcommand(new HelpCommand())
                 .setParameterExceptionHandler(Main::explainUsage)

@@ -42,9 +42,16 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
      *     leader for it, or has lost records
      * @param twiceAtMost how many records it may see that it has seen before
      * @param left how many offsets the target has from there on
+     * @param isFurtherThere whether the group has already gone on at the target, beyond what it has read at the source
      */
     public record Position(
-            String group, TopicPartition partition, long source, long target, long twiceAtMost, long left) {}
+            String group,
+            TopicPartition partition,
+            long source,
+            long target,
+            long twiceAtMost,
+            long left,
+            boolean isFurtherThere) {}
 
     /**
      * Makes the plan. Blocks while the clusters answer, up to the time-outs of their clients.
@@ -54,10 +61,15 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
     public static FailoverPlan of(MirrorConfig config) {
         try (Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()));
                 Admin target = Clusters.connect("target", DerivedConfigs.admin(config.producer()))) {
-            return new Inquiry(config, source, target).plan();
+            return of(config, source, target);
         } catch (KafkaException e) {
             throw MirrorException.failed("Cannot plan", e);
         }
+    }
+
+    /** Does the same with clients of the caller's. Throws what Kafka throws when a cluster does not answer. */
+    public static FailoverPlan of(MirrorConfig config, Admin source, Admin target) {
+        return new Inquiry(config, source, target).plan();
     }
 
     /** Asks the questions of one plan. */
@@ -122,10 +134,12 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
                     .translate(partition, committed)
                     .map(to -> {
                         long target = thereOrNull == null ? to.target() : Math.max(to.target(), thereOrNull.offset());
+                        boolean isFurtherThere = target > to.target() && to.twiceAtMost() == 0;
                         long left = Math.max(0, translation.ends().get(partition) - target);
-                        return new Position(group, partition, committed, target, to.twiceAtMost(), left);
+                        return new Position(
+                                group, partition, committed, target, to.twiceAtMost(), left, isFurtherThere);
                     })
-                    .orElse(new Position(group, partition, committed, -1, 0, 0));
+                    .orElse(new Position(group, partition, committed, -1, 0, 0, false));
         }
 
         private Map<TopicPartition, OffsetRuns> runs(String own, Set<TopicPartition> partitions) {

@@ -25,11 +25,16 @@ public record TopicPlan(
         return new TopicPlan(topic, 0, 0, 0, 0, List.of(why), false);
     }
 
+    /** Whether the target has all partitions already. */
+    public boolean isThere() {
+        return onTarget >= partitions;
+    }
+
     /** Describes the change to the target. */
     public String change() {
         if (onTarget == 0) {
             return "create, " + Words.count(partitions, "partition");
         }
-        return onTarget < partitions ? "grow from " + onTarget + " to " + Words.count(partitions, "partition") : "none";
+        return !isThere() ? "grow from " + onTarget + " to " + Words.count(partitions, "partition") : "none";
     }
 }

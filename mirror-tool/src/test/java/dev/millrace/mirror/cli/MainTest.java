@@ -27,7 +27,7 @@ class MainTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    ''                                                            | Give a command: run, plan, verify, status, pause, resume, throttle, failover, take-over, rewind or help
+                    ''                                                            | Give a command: run, plan, verify, status, pause, resume, throttle, failover, take-over, rewind, cutover or help
                     fly                                                           | fly
                     run --source a:1 --target b:1                                 | --topics
                     run --source a:1 --target b:1 --topics x --frobnicate         | --frobnicate

@@ -341,7 +341,8 @@ class GroupFailoverIT {
                         Long.parseLong(words[3]),
                         Long.parseLong(words[4]),
                         Long.parseLong(words[5]),
-                        Long.parseLong(words[6])))
+                        Long.parseLong(words[6]),
+                        false))
                 .toList();
     }
 

@@ -1,0 +1,135 @@
+package dev.millrace.mirror.cutover;
+
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.groups.FailoverPlan;
+import dev.millrace.mirror.progress.CommittedOffsets;
+import dev.millrace.mirror.progress.GroupOffsets;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.text.Words;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * The offsets at which groups of the source go on at the target. All groups are checked before the first is written, and
+ * the offsets of one are written together.
+ *
+ * @param plan where they go on
+ * @param members the groups that had members at the source before the plan was made
+ * @param unknown the groups of which the source does not tell now what they have committed
+ */
+record LastOffsets(MirrorConfig config, FailoverPlan plan, Set<String> members, Set<String> unknown) {
+    /**
+     * Asks both clusters. Blocks until they have answered. Asks about members first: what they commit before they leave
+     * is then in the plan.
+     *
+     * @param known groups that a former answer was about
+     */
+    static LastOffsets ask(MirrorConfig config, Admin source, Admin target, Set<String> known) {
+        Set<String> members = GroupOffsets.active(source, known);
+        FailoverPlan plan = FailoverPlan.of(config, source, target);
+        Set<String> unknown = new TreeSet<>(known);
+        unknown.removeAll(groups(plan));
+        return new LastOffsets(config, plan, members, unknown);
+    }
+
+    private static Set<String> groups(FailoverPlan plan) {
+        Set<String> groups = new TreeSet<>();
+        plan.positions().forEach(next -> groups.add(next.group()));
+        return groups;
+    }
+
+    Set<String> groups() {
+        return groups(plan);
+    }
+
+    /** Returns why the groups cannot be moved now, for an operator; empty if they can. */
+    Optional<String> obstacle() {
+        if (!members.isEmpty()) {
+            return Optional.of(Words.list(members, "group") + (members.size() == 1 ? " still has" : " still have")
+                    + " members at the source");
+        }
+        if (!unknown.isEmpty()) {
+            return Optional.of("the source does not tell what " + Words.list(unknown, "group") + " committed");
+        }
+        return plan.positions().stream()
+                .filter(next -> next.target() < 0 || next.twiceAtMost() > 0)
+                .findFirst()
+                .map(next -> "the mirror has not told where the records of " + next.partition()
+                        + " are at the target, which group " + next.group() + " needs");
+    }
+
+    List<String> describe() {
+        List<String> lines = new ArrayList<>();
+        plan.positions()
+                .forEach(next -> lines.add("group " + next.group() + ", " + next.partition() + ": from "
+                        + Words.number(next.source()) + " to "
+                        + (next.target() < 0
+                                ? "an offset that is not known"
+                                : Words.number(next.target())
+                                        + (next.isFurtherThere()
+                                                ? ", where it is already, further than at the source"
+                                                : ""))
+                        + ", " + Words.number(next.twiceAtMost()) + " again at most"));
+        plan.active()
+                .forEach(group -> lines.add(
+                        "group " + group + " has members on the target already, and goes on there where it is"));
+        return lines;
+    }
+
+    /**
+     * Writes them, unless a group has committed others since they were asked for; returns whether it has written.
+     *
+     * @param onMoved told of each group whose offsets are written
+     * @throws MirrorException if the target does not take the offsets of a group
+     */
+    boolean write(Admin source, Admin target, Consumer<String> onMoved) {
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> here = new CommittedOffsets(source).of(groups());
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> offsets = new HashMap<>();
+        for (FailoverPlan.Position next : plan.positions()) {
+            OffsetAndMetadata committed =
+                    here.getOrDefault(next.group(), Map.of()).get(next.partition());
+            if (committed == null || committed.offset() != next.source()) {
+                return false;
+            }
+            if (!plan.active().contains(next.group()) && !next.isFurtherThere()) {
+                offsets.computeIfAbsent(next.group(), group -> new HashMap<>())
+                        .put(
+                                config.names().onTarget(next.partition()),
+                                new OffsetAndMetadata(next.target(), committed.metadata()));
+            }
+        }
+        offsets.forEach((group, of) -> {
+            GroupOffsets.commitKeepingLater(target, group, of).ifPresent(failure -> {
+                throw MirrorException.failed("The target does not take the offsets of group " + group, failure);
+            });
+            onMoved.accept(group);
+        });
+        return true;
+    }
+
+    /** Returns why the groups are no longer where they were at a former answer; empty if they are. */
+    Optional<String> changeSince(LastOffsets before) {
+        if (!members.isEmpty()) {
+            return obstacle();
+        }
+        Map<String, Map<TopicPartition, Long>> former = new HashMap<>();
+        before.plan
+                .positions()
+                .forEach(next -> former.computeIfAbsent(next.group(), group -> new HashMap<>())
+                        .put(next.partition(), next.source()));
+        return plan.positions().stream()
+                .filter(next -> !Long.valueOf(next.source())
+                        .equals(former.getOrDefault(next.group(), Map.of()).get(next.partition())))
+                .findFirst()
+                .map(next -> "group " + next.group() + " has committed again at the source, of " + next.partition());
+    }
+}

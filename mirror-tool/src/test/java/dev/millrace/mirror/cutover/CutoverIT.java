@@ -1,0 +1,177 @@
+package dev.millrace.mirror.cutover;
+
+import static dev.millrace.mirror.support.MirrorFixture.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.config.CopyMode;
+import dev.millrace.mirror.support.MirrorFixture;
+import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.Numbered;
+import dev.millrace.mirror.support.SourceLoad;
+import dev.millrace.mirror.support.StockProducers;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** {@code mirror cutover} beside writers and groups that do not know of it. */
+@Tag("thorough")
+class CutoverIT {
+    private static final Duration STOP = Duration.ofMinutes(2);
+    private static final int PARTITIONS = 2;
+    private static final long ALL = Long.MAX_VALUE;
+
+    @AutoClose
+    private static final MirrorFixture clusters = new MirrorFixture();
+
+    private final long seed = System.nanoTime();
+
+    @Test
+    void shouldMoveGroupsThatThenSeeTheRestOnce() throws Exception {
+        String topic = "moved";
+        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        List<String> groups = List.of(topic + "-g-classic", topic + "-g-consumer");
+        Map<String, Map<TopicPartition, List<Long>>> seen = new HashMap<>();
+        groups.forEach(group -> seen.put(group, new HashMap<>()));
+        try (MirrorProcess mirror = mirror(topic)) {
+            try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed);
+                    GroupReader classic = reader(true, groups.get(0), 1_000);
+                    GroupReader consumer = reader(true, groups.get(1), 2_000)) {
+                await(
+                        "both read, and the mirror copies",
+                        () -> classic.count() >= 1_000
+                                && consumer.count() >= 2_000
+                                && clusters.committed(topic) > 1_000,
+                        mirror);
+                try (MirrorProcess killed = cutover(topic)) {
+                    await("it waits", () -> killed.hasPrinted("still grow"), mirror, killed);
+                    killed.kill();
+                }
+                try (MirrorProcess cutover = cutover(topic)) {
+                    await("it waits", () -> cutover.hasPrinted("still grow"), mirror, cutover);
+                    await("it says who writes", () -> cutover.hasPrinted("is written by producer id"), mirror, cutover);
+                    load.stop();
+                    await("it waits", () -> cutover.hasPrinted("still have members"), mirror, cutover);
+                    classic.stop();
+                    consumer.stop();
+                    assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isZero();
+                    assertThat(cutover.printed().filter(line -> line.contains("again at most")))
+                            .hasSize(groups.size() * PARTITIONS)
+                            .allMatch(line -> line.contains(" 0 again at most"));
+                }
+                classic.addTo(seen.get(groups.get(0)));
+                consumer.addTo(seen.get(groups.get(1)));
+            }
+            for (String group : groups) {
+                long left = clusters.written(topic) - count(seen.get(group));
+                try (GroupReader there = reader(false, group, ALL)) {
+                    await("all is read", () -> there.count() >= left, mirror);
+                    there.stop();
+                    there.addTo(seen.get(group));
+                }
+            }
+        }
+        Map<TopicPartition, List<Long>> all = new HashMap<>();
+        try (GroupReader whole = reader(true, topic + "-all-classic", ALL)) {
+            await("all is read", () -> whole.count() >= clusters.written(topic));
+            whole.stop();
+            whole.addTo(all);
+        }
+        groups.forEach(group -> assertThat(seen.get(group).equals(all))
+                .as("%s has seen each record once, in order; seed %d", group, seed)
+                .isTrue());
+    }
+
+    @Test
+    void shouldWaitForATransactionThatHangs() throws Exception {
+        String topic = "hanging";
+        TopicPartition partition = new TopicPartition(topic, 0);
+        clusters.source().createTopic(topic, 1, 1, Map.of());
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 0, 1));
+        Map<String, Object> config = clusters.source().clientConfig();
+        config.put("transactional.id", "hanging-writer");
+        try (MirrorProcess mirror = mirror(topic);
+                KafkaProducer<byte[], byte[]> writer = StockProducers.create(config)) {
+            writer.initTransactions();
+            writer.beginTransaction();
+            writer.send(new ProducerRecord<>(topic, new byte[10]));
+            writer.flush();
+            await("it has copied what is committed", () -> clusters.committed(topic) == 1, mirror);
+            try (MirrorProcess cutover = cutover(topic, "--verify=whole")) {
+                await("it waits", () -> cutover.hasPrinted("a transaction is open in partition hanging-0"), cutover);
+                await(
+                        "it says whose",
+                        () -> cutover.hasPrinted("transactional id hanging-writer (transaction open since offset 1)"),
+                        cutover);
+                writer.commitTransaction();
+                assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isZero();
+                assertThat(cutover.output())
+                        .contains("2 records compared, the same")
+                        .contains("no group is moved: without --groups");
+            }
+        }
+    }
+
+    @Test
+    void shouldChangeNothingUnlessItIsToldAndTheMirrorRuns() throws Exception {
+        String topic = "unmoved";
+        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        clusters.target().createTopic(topic, PARTITIONS, 1, Map.of());
+        try (MirrorProcess cutover = cutover(topic)) {
+            assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isEqualTo(1);
+            assertThat(cutover.output()).contains("The mirror does not run: group " + topic + " on the source has no");
+        }
+        try (MirrorProcess mirror = mirror(topic);
+                SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed)) {
+            await("it copies", () -> clusters.committed(topic) > 1_000, mirror);
+            try (MirrorProcess cutover = cutover(topic, "--give-up-after=3s")) {
+                assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isEqualTo(1);
+                assertThat(cutover.output())
+                        .contains("After 3 s (--give-up-after)")
+                        .contains("Nothing was changed, and the mirror goes on");
+            }
+            load.stop();
+            try (MirrorProcess look = MirrorProcess.start(clusters.arguments("cutover", topic))) {
+                assertThat(look.awaitExit(STOP)).as(look.output()).isZero();
+                assertThat(look.output())
+                        .contains("the mirror runs: group " + topic + " on the source has members")
+                        .contains("nothing was changed: give --yes to do it");
+            }
+        }
+    }
+
+    private static long count(Map<TopicPartition, List<Long>> records) {
+        return records.values().stream().mapToLong(List::size).sum();
+    }
+
+    private static GroupReader reader(boolean isAtSource, String group, long most) {
+        return new GroupReader(
+                isAtSource ? clusters.source() : clusters.target(),
+                group.substring(0, group.indexOf('-')),
+                group,
+                group.substring(group.lastIndexOf('-') + 1),
+                most);
+    }
+
+    private static MirrorProcess mirror(String topic) {
+        return topic.equals("moved")
+                ? clusters.mirror(topic, 1, CopyMode.AUTO, "--groups=" + topic + "-g.*", "--groups-interval=1s")
+                : clusters.mirror(topic, 1, CopyMode.AUTO);
+    }
+
+    private static MirrorProcess cutover(String topic, String... more) {
+        Stream<String> options = topic.equals("moved") ? Stream.of("--groups=" + topic + "-g.*") : Stream.empty();
+        return MirrorProcess.start(clusters.arguments(
+                "cutover",
+                topic,
+                Stream.concat(Stream.concat(Stream.of("--yes", "--quiet=2s", "--status=1"), options), Stream.of(more))
+                        .toArray(String[]::new)));
+    }
+}
