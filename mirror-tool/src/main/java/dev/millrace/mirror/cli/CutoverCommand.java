@@ -59,6 +59,16 @@ final class CutoverCommand implements Callable<Integer> {
     private Duration giveUpAfter;
 
     @Option(
+            names = "--again",
+            paramLabel = "N",
+            defaultValue = "0",
+            order = 0,
+            description =
+                    "How many records a group may see again in a partition, at most, where the mirror does not know"
+                            + " exactly where it goes on. Default: ${DEFAULT-VALUE}.")
+    private long again;
+
+    @Option(
             names = "--verify",
             paramLabel = "sample|whole|none",
             converter = ExtentParser.class,
@@ -94,7 +104,7 @@ final class CutoverCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         new Cutover(
                         config,
-                        new Cutover.Options(isToBeDone, quiet, giveUpAfter, verify),
+                        new Cutover.Options(isToBeDone, quiet, giveUpAfter, again, verify),
                         new Printer(out, System.err, statusOption.interval()))
                 .run();
         if (!isToBeDone) {

@@ -4,6 +4,7 @@ import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.text.MirrorException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -39,6 +40,10 @@ import org.slf4j.LoggerFactory;
 
 /** Asks clusters through an admin client, so that a mirror reports problems before it starts. */
 public final class Clusters {
+    /** By topics, then by numbers. */
+    public static final Comparator<TopicPartition> PARTITION_ORDER =
+            Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition);
+
     private static final Logger LOG = LoggerFactory.getLogger(Clusters.class);
     private static final int ANSWER_TIMEOUT_MS = 7_000;
     private static final int LEADER_TIMEOUT_MS = 2_000;

@@ -3,7 +3,9 @@ package dev.millrace.mirror.cutover;
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.config.ResumeMode;
 import dev.millrace.mirror.progress.GroupOffsets;
+import dev.millrace.mirror.progress.MirrorGroup;
 import dev.millrace.mirror.run.MirrorPlan;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
@@ -37,6 +39,8 @@ import org.apache.kafka.common.errors.RetriableException;
 public final class Cutover {
     private static final long SAMPLE = 1_000;
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** A running mirror writes every 5 s where the records are at the target; for the process before it, within 30 s. */
+    private static final long EXACT_NANOS = TimeUnit.SECONDS.toNanos(40);
     /** How often a step that waits tells who writes, and looks whether the mirror still runs. */
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -52,9 +56,10 @@ public final class Cutover {
      * @param isToBeDone whether to wait and to move groups; otherwise each step only says what it finds
      * @param quiet for how long no partition may grow before the source counts as written to by nobody
      * @param giveUpAfter how long to wait for writers and the mirror, and then for the groups
+     * @param again how many records a group may see again in a partition
      * @param verify how much is compared
      */
-    public record Options(boolean isToBeDone, Duration quiet, Duration giveUpAfter, VerifyExtent verify) {}
+    public record Options(boolean isToBeDone, Duration quiet, Duration giveUpAfter, long again, VerifyExtent verify) {}
 
     public Cutover(MirrorConfig config, Options options, CutoverReport report) {
         this.config = config;
@@ -89,14 +94,16 @@ public final class Cutover {
         private final Admin target;
         private final String sourceId;
         private final String targetId;
-        private boolean isGroupOnTarget;
-        private String group;
+        private final String group;
+        /** What the source had when nobody wrote. */
+        private SourceRest cut;
 
         Steps(Admin source, Admin target) {
             this.source = source;
             this.target = target;
             this.sourceId = Clusters.clusterId(source, config.consumer());
             this.targetId = Clusters.clusterId(target, config.producer());
+            this.group = MirrorGroup.of(config, sourceId, targetId);
         }
 
         void run() {
@@ -112,22 +119,21 @@ public final class Cutover {
                 tellGroups(groups.map(first -> LastOffsets.ask(config, source, target, first.groups())));
                 return;
             }
-            SourceRest cut = awaitNone();
+            cut = awaitNone();
             report.onStep(3, "move the groups");
             Optional<LastOffsets> last = groups.map(first -> move(first.groups()));
             tellGroups(last);
             report.onStep(4, "verify");
             verify(options.verify());
-            report.onStep(5, "done");
-            requireSame(cut, last);
-            report.tell("start the consumers and then the producers at the target; the mirror still runs, and may be"
-                    + " stopped");
+            report.onStep(5, "check that nobody has come back");
+            requireSame(last);
+            report.onStep(6, "done");
+            report.tell("start the " + (groups.isPresent() ? "consumers and then the " : "")
+                    + "producers at the target; the" + " mirror still runs, and may be stopped");
         }
 
         private void checkMirror() {
             MirrorPlan plan = MirrorPlan.of(config);
-            group = plan.group();
-            isGroupOnTarget = plan.isGroupOnTarget();
             plan.obstacle().ifPresent(why -> {
                 throw MirrorException.failed("The mirror would not start again: " + why);
             });
@@ -153,11 +159,15 @@ public final class Cutover {
         }
 
         private String mirrorGroup() {
-            return "group " + group + " on the " + (isGroupOnTarget ? "target" : "source");
+            return "group " + group + " on the " + (isGroupOnTarget() ? "target" : "source");
+        }
+
+        private boolean isGroupOnTarget() {
+            return config.policies().resume() == ResumeMode.EXACTLY_ONCE;
         }
 
         private void requireMirror() {
-            Admin cluster = isGroupOnTarget ? target : source;
+            Admin cluster = isGroupOnTarget() ? target : source;
             if (!GroupOffsets.hasMembers(
                     cluster, group, GroupOffsets.listed(cluster).get(group))) {
                 throw MirrorException.failed("The mirror does not run: " + mirrorGroup()
@@ -188,7 +198,8 @@ public final class Cutover {
             if (!topics.isEmpty()) {
                 throw MirrorException.failed(what
                         + Words.list(topics.stream().map(TopicResult::topic).toList(), "topic")
-                        + "; 'mirror verify' tells how");
+                        + "; 'mirror verify" + (options.verify() == VerifyExtent.WHOLE ? "" : " --sample " + SAMPLE)
+                        + "' tells how, and --verify none compares nothing");
             }
         }
 
@@ -200,12 +211,12 @@ public final class Cutover {
             SourceRest before = rest();
             LockSupport.parkNanos(PAUSE_NANOS);
             SourceRest now = rest();
-            report.tell(describe(now.grownSince(before), now));
+            report.tell(describe(now.grownSince(before), 0, now));
             tellWriters(now.grownSince(before), now);
         }
 
         private void tellWriters(Set<TopicPartition> grown, SourceRest rest) {
-            Set<TopicPartition> written = new TreeSet<>(SourceRest.ORDER);
+            Set<TopicPartition> written = new TreeSet<>(Clusters.PARTITION_ORDER);
             written.addAll(grown);
             written.addAll(rest.open());
             if (!written.isEmpty()) {
@@ -218,6 +229,7 @@ public final class Cutover {
             long begun = System.nanoTime();
             long quietSince = begun;
             long looked = begun - LOOK_NANOS;
+            Set<TopicPartition> grownLast = Set.of();
             Optional<SourceRest> last = Optional.empty();
             while (true) {
                 String state;
@@ -227,6 +239,7 @@ public final class Cutover {
                     Set<TopicPartition> grown = last.map(now::grownSince).orElse(Set.of());
                     if (last.isEmpty() || !grown.isEmpty()) {
                         quietSince = nanos;
+                        grownLast = grown;
                     }
                     last = Optional.of(now);
                     if (now.isNone() && nanos - quietSince >= options.quiet().toNanos()) {
@@ -234,12 +247,12 @@ public final class Cutover {
                                 + " committed all: " + Words.count(now.ends().size(), "partition"));
                         return now;
                     }
-                    state = describe(grown, now);
+                    state = describe(grownLast, TimeUnit.NANOSECONDS.toSeconds(nanos - quietSince), now);
                     report.onProgress(state);
                     if (nanos - looked >= LOOK_NANOS) {
                         looked = nanos;
                         requireMirror();
-                        tellWriters(grown, now);
+                        tellWriters(grownLast, now);
                     }
                 } catch (RetriableException e) {
                     state = "a cluster does not answer: " + MirrorException.reason(e);
@@ -249,10 +262,14 @@ public final class Cutover {
             }
         }
 
-        private String describe(Set<TopicPartition> grown, SourceRest rest) {
+        /** @param grown the partitions that have grown last, so many seconds ago */
+        private String describe(Set<TopicPartition> grown, long secondsAgo, SourceRest rest) {
             List<String> words = new ArrayList<>();
             if (!grown.isEmpty()) {
-                words.add(named(grown) + (grown.size() == 1 ? " still grows" : " still grow"));
+                words.add(named(grown)
+                        + (secondsAgo > 0
+                                ? " grew " + secondsAgo + " s ago"
+                                : grown.size() == 1 ? " still grows" : " still grow"));
             }
             if (!rest.open().isEmpty()) {
                 words.add("a transaction is open in " + named(rest.open()));
@@ -281,6 +298,8 @@ public final class Cutover {
         /** Waits until the groups have left the source and can go on exactly; moves them. */
         private LastOffsets move(Set<String> first) {
             long begun = System.nanoTime();
+            long leftSince = begun;
+            long looked = begun;
             Set<String> known = new TreeSet<>(first);
             while (true) {
                 String state;
@@ -288,16 +307,39 @@ public final class Cutover {
                     LastOffsets offsets = LastOffsets.ask(config, source, target, known);
                     boolean areAsked = !known.addAll(offsets.groups());
                     Optional<String> obstacle = offsets.obstacle();
-                    if (areAsked && obstacle.isEmpty() && offsets.write(source, target, moved::add)) {
+                    Optional<String> inexact = offsets.inexact(options.again());
+                    if (obstacle.isPresent()) {
+                        leftSince = System.nanoTime();
+                    } else if (inexact.isEmpty()
+                            && areAsked
+                            && isStillCut()
+                            && offsets.write(source, target, moved::add)) {
                         return offsets;
+                    } else if (inexact.isPresent() && System.nanoTime() - leftSince > EXACT_NANOS) {
+                        throw MirrorException.failed(inexact.get()
+                                + ". No group was moved. Narrow --groups, or allow it" + " with --again N");
                     }
-                    state = obstacle.orElse("a group has just committed at the source");
+                    state = obstacle.or(() -> inexact).orElse("a group has just committed at the source");
+                    if (System.nanoTime() - looked >= LOOK_NANOS) {
+                        looked = System.nanoTime();
+                        requireMirror();
+                    }
                 } catch (RetriableException e) {
                     state = "a cluster does not answer: " + MirrorException.reason(e);
                 }
                 report.onProgress(state);
                 pause(begun, state);
             }
+        }
+
+        /** If somebody has written while groups were waited for, waits again, for what the mirror then copies. */
+        private boolean isStillCut() {
+            if (rest().ends().equals(cut.ends())) {
+                return true;
+            }
+            report.tell("somebody has written to the source again");
+            cut = awaitNone();
+            return false;
         }
 
         private void tellGroups(Optional<LastOffsets> groups) {
@@ -308,11 +350,12 @@ public final class Cutover {
             groups.get().describe().forEach(report::tell);
             if (!options.isToBeDone()) {
                 groups.get().obstacle().ifPresent(report::tell);
+                groups.get().inexact(options.again()).ifPresent(report::tell);
             }
         }
 
         /** Makes sure that the cut is still where it was. */
-        private void requireSame(SourceRest cut, Optional<LastOffsets> last) {
+        private void requireSame(Optional<LastOffsets> last) {
             if (!rest().ends().equals(cut.ends())) {
                 throw MirrorException.failed("Somebody has written to the source since step 2, or created or deleted a"
                         + " topic there. The mirror copies what was written. Stop the writer, and start the cutover"

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -38,6 +39,9 @@ record LastOffsets(MirrorConfig config, FailoverPlan plan, Set<String> members, 
         FailoverPlan plan = FailoverPlan.of(config, source, target);
         Set<String> unknown = new TreeSet<>(known);
         unknown.removeAll(groups(plan));
+        if (!unknown.isEmpty()) { // A group that is deleted, or has no offsets any more, is known.
+            unknown.removeAll(new CommittedOffsets(source).of(unknown).keySet());
+        }
         return new LastOffsets(config, plan, members, unknown);
     }
 
@@ -51,34 +55,45 @@ record LastOffsets(MirrorConfig config, FailoverPlan plan, Set<String> members, 
         return groups(plan);
     }
 
-    /** Returns why the groups cannot be moved now, for an operator; empty if they can. */
+    /** Returns why the groups cannot be moved now, for an operator; empty if nothing but {@link #inexact} is in the way. */
     Optional<String> obstacle() {
         if (!members.isEmpty()) {
             return Optional.of(Words.list(members, "group") + (members.size() == 1 ? " still has" : " still have")
                     + " members at the source");
         }
-        if (!unknown.isEmpty()) {
-            return Optional.of("the source does not tell what " + Words.list(unknown, "group") + " committed");
-        }
-        return plan.positions().stream()
-                .filter(next -> next.target() < 0 || next.twiceAtMost() > 0)
+        return unknown.isEmpty()
+                ? Optional.empty()
+                : Optional.of("the source does not tell what " + Words.list(unknown, "group") + " committed");
+    }
+
+    /**
+     * Returns which group does not go on exactly, for an operator; empty if all do.
+     *
+     * @param again how many records a group may see again in a partition
+     */
+    Optional<String> inexact(long again) {
+        return toMove().filter(next -> next.target() < 0 || next.twiceAtMost() > again)
                 .findFirst()
-                .map(next -> "the mirror has not told where the records of " + next.partition()
-                        + " are at the target, which group " + next.group() + " needs");
+                .map(next -> "group " + next.group() + " does not go on exactly in " + next.partition() + ": "
+                        + (next.target() < 0
+                                ? "the target has no offset for it"
+                                : "it would see " + Words.count(next.twiceAtMost(), "record") + " again at most"));
+    }
+
+    /** Returns the positions of groups that have no members at the target. */
+    private Stream<FailoverPlan.Position> toMove() {
+        return plan.positions().stream().filter(next -> !plan.active().contains(next.group()));
     }
 
     List<String> describe() {
         List<String> lines = new ArrayList<>();
-        plan.positions()
-                .forEach(next -> lines.add("group " + next.group() + ", " + next.partition() + ": from "
-                        + Words.number(next.source()) + " to "
-                        + (next.target() < 0
-                                ? "an offset that is not known"
-                                : Words.number(next.target())
-                                        + (next.isFurtherThere()
-                                                ? ", where it is already, further than at the source"
-                                                : ""))
-                        + ", " + Words.number(next.twiceAtMost()) + " again at most"));
+        toMove().forEach(next -> lines.add("group " + next.group() + ", " + next.partition() + ": from "
+                + Words.number(next.source()) + " to "
+                + (next.target() < 0
+                        ? "an offset that is not known"
+                        : Words.number(next.target())
+                                + (next.isFurtherThere() ? ", where it is already, further than at the source" : ""))
+                + ", " + Words.number(next.twiceAtMost()) + " again at most"));
         plan.active()
                 .forEach(group -> lines.add(
                         "group " + group + " has members on the target already, and goes on there where it is"));
@@ -92,15 +107,16 @@ record LastOffsets(MirrorConfig config, FailoverPlan plan, Set<String> members, 
      * @throws MirrorException if the target does not take the offsets of a group
      */
     boolean write(Admin source, Admin target, Consumer<String> onMoved) {
-        Map<String, Map<TopicPartition, OffsetAndMetadata>> here = new CommittedOffsets(source).of(groups());
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> here =
+                CommittedOffsets.stable(source).of(groups());
         Map<String, Map<TopicPartition, OffsetAndMetadata>> offsets = new HashMap<>();
-        for (FailoverPlan.Position next : plan.positions()) {
+        for (FailoverPlan.Position next : toMove().toList()) {
             OffsetAndMetadata committed =
                     here.getOrDefault(next.group(), Map.of()).get(next.partition());
             if (committed == null || committed.offset() != next.source()) {
                 return false;
             }
-            if (!plan.active().contains(next.group()) && !next.isFurtherThere()) {
+            if (!next.isFurtherThere()) {
                 offsets.computeIfAbsent(next.group(), group -> new HashMap<>())
                         .put(
                                 config.names().onTarget(next.partition()),

@@ -4,7 +4,6 @@ import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.cluster.MatchingTopics;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.progress.MirrorPositions;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -24,9 +23,6 @@ import org.apache.kafka.common.Uuid;
  * @param left how many offsets of a partition are not committed by the mirror; without those that have none
  */
 record SourceRest(Map<TopicPartition, Long> ends, Set<TopicPartition> open, Map<TopicPartition, Long> left) {
-    static final Comparator<TopicPartition> ORDER =
-            Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition);
-
     /** Asks both clusters. Blocks until they have answered. */
     static SourceRest ask(MirrorConfig config, Admin source, Admin target, String sourceId, String targetId) {
         Map<TopicPartition, Uuid> ids = new HashMap<>();
@@ -40,8 +36,8 @@ record SourceRest(Map<TopicPartition, Long> ends, Set<TopicPartition> open, Map<
                 Clusters.offsets(source, ids.keySet(), OffsetSpec.latest(), IsolationLevel.READ_COMMITTED);
         Map<TopicPartition, Long> starts = Clusters.offsets(source, ids.keySet(), OffsetSpec.earliest());
         MirrorPositions positions = MirrorPositions.read(config, source, target, sourceId, targetId);
-        Set<TopicPartition> open = new TreeSet<>(ORDER);
-        Map<TopicPartition, Long> left = new TreeMap<>(ORDER);
+        Set<TopicPartition> open = new TreeSet<>(Clusters.PARTITION_ORDER);
+        Map<TopicPartition, Long> left = new TreeMap<>(Clusters.PARTITION_ORDER);
         ends.forEach((partition, end) -> {
             if (stable.get(partition) < end) {
                 open.add(partition);
@@ -58,7 +54,7 @@ record SourceRest(Map<TopicPartition, Long> ends, Set<TopicPartition> open, Map<
 
     /** Returns the partitions whose end is another one than at the former moment. */
     Set<TopicPartition> grownSince(SourceRest before) {
-        Set<TopicPartition> grown = new TreeSet<>(ORDER);
+        Set<TopicPartition> grown = new TreeSet<>(Clusters.PARTITION_ORDER);
         ends.forEach((partition, end) -> {
             if (!end.equals(before.ends.getOrDefault(partition, 0L))) {
                 grown.add(partition);

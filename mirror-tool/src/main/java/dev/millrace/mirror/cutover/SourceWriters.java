@@ -51,7 +51,8 @@ record SourceWriters(Admin source) {
             });
             lines.add(
                     writers.isEmpty()
-                            ? partition + ": the source does not tell who writes"
+                            ? partition
+                                    + ": the source does not tell who writes (a producer that is not idempotent, or rests)"
                             : partition + " is written by " + String.join(", ", writers));
         }
         if (partitions.size() > asked.size()) {

@@ -12,7 +12,6 @@ import dev.millrace.mirror.progress.GroupOffsets;
 import dev.millrace.mirror.progress.MirrorGroup;
 import dev.millrace.mirror.text.MirrorException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -84,8 +83,7 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
                     new CommittedOffsets(source),
                     config.policies().groups().names().orElseThrow(),
                     own));
-            Set<TopicPartition> partitions =
-                    new TreeSet<>(Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
+            Set<TopicPartition> partitions = new TreeSet<>(Clusters.PARTITION_ORDER);
             committed.values().forEach(of -> {
                 of.keySet().removeIf(partition -> !topics.contains(partition.topic()));
                 partitions.addAll(of.keySet());

@@ -15,7 +15,6 @@ import dev.millrace.mirror.text.Words;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -47,9 +46,6 @@ public record TakeOver(String group, List<Position> positions) {
 
     private static final String CONNECT_PROTOCOL = "connect";
     private static final int SHOWN_PARTITIONS = 5;
-    private static final Comparator<TopicPartition> ORDER =
-            Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition);
-
     /**
      * Where the mirror goes on in a partition.
      *
@@ -84,7 +80,7 @@ public record TakeOver(String group, List<Position> positions) {
                             source,
                             MatchingTopics.ask(source, config).requireSome().mirrored())
                     .forEach((topic, count) -> partitions.addAll(Clusters.partitions(topic, count)));
-            partitions.sort(ORDER);
+            partitions.sort(Clusters.PARTITION_ORDER);
             String group = MirrorGroup.onSource(config, targetId);
             requireNoOffsets(source, "source", group, partitions);
             if (config.policies().resume() == ResumeMode.EXACTLY_ONCE) {
@@ -106,7 +102,7 @@ public record TakeOver(String group, List<Position> positions) {
 
         private static void requireNoOffsets(
                 Admin cluster, String role, String group, Collection<TopicPartition> partitions) {
-            Map<TopicPartition, OffsetAndMetadata> present = new TreeMap<>(ORDER);
+            Map<TopicPartition, OffsetAndMetadata> present = new TreeMap<>(Clusters.PARTITION_ORDER);
             present.putAll(Clusters.awaitUnchecked(
                     cluster.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
             present.keySet().retainAll(partitions);
@@ -159,7 +155,7 @@ public record TakeOver(String group, List<Position> positions) {
          */
         private record Seen(Map<TopicPartition, Long> offsets, Map<TopicPartition, Long> ends) {
             Set<TopicPartition> changedSince(Seen before) {
-                Set<TopicPartition> changed = new TreeSet<>(ORDER);
+                Set<TopicPartition> changed = new TreeSet<>(Clusters.PARTITION_ORDER);
                 changed.addAll(changed(before.offsets, offsets));
                 changed.addAll(changed(before.ends, ends));
                 return changed;
@@ -178,8 +174,8 @@ public record TakeOver(String group, List<Position> positions) {
          * or is new.
          */
         private void requireCopies(String group, Map<TopicPartition, Long> offsets) {
-            Set<TopicPartition> absent = new TreeSet<>(ORDER);
-            Set<TopicPartition> unclear = new TreeSet<>(ORDER);
+            Set<TopicPartition> absent = new TreeSet<>(Clusters.PARTITION_ORDER);
+            Set<TopicPartition> unclear = new TreeSet<>(Clusters.PARTITION_ORDER);
             try (KafkaConsumer<byte[], byte[]> sourceReader = Clusters.createReader(config.consumer());
                     KafkaConsumer<byte[], byte[]> targetReader = Clusters.createReader(config.producer())) {
                 CopyCheck copies = new CopyCheck(source, copies(), sourceReader, targetReader, offsets.keySet());

@@ -43,7 +43,12 @@ public final class CommittedOffsets {
     }
 
     public CommittedOffsets(Admin cluster) {
-        this(cluster, (groups, timeoutMs) -> ask(cluster, groups, timeoutMs));
+        this(cluster, (groups, timeoutMs) -> ask(cluster, groups, timeoutMs, false));
+    }
+
+    /** Returns one that waits until no transaction is open that may still move an offset. */
+    public static CommittedOffsets stable(Admin cluster) {
+        return new CommittedOffsets(cluster, (groups, timeoutMs) -> ask(cluster, groups, timeoutMs, true));
     }
 
     CommittedOffsets(Admin cluster, Question question) {
@@ -52,11 +57,12 @@ public final class CommittedOffsets {
     }
 
     private static Map<String, KafkaFuture<Map<TopicPartition, OffsetAndMetadata>>> ask(
-            Admin cluster, Set<String> groups, int timeoutMs) {
+            Admin cluster, Set<String> groups, int timeoutMs, boolean isStable) {
         Map<String, ListConsumerGroupOffsetsSpec> specs = new HashMap<>();
         groups.forEach(group -> specs.put(group, new ListConsumerGroupOffsetsSpec()));
-        var answer =
-                cluster.listConsumerGroupOffsets(specs, new ListConsumerGroupOffsetsOptions().timeoutMs(timeoutMs));
+        var answer = cluster.listConsumerGroupOffsets(
+                specs,
+                new ListConsumerGroupOffsetsOptions().timeoutMs(timeoutMs).requireStable(isStable));
         Map<String, KafkaFuture<Map<TopicPartition, OffsetAndMetadata>>> offsets = new HashMap<>();
         groups.forEach(group -> offsets.put(group, answer.partitionsToOffsetAndMetadata(group)));
         return offsets;

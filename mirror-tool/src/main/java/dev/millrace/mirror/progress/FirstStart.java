@@ -88,6 +88,9 @@ public final class FirstStart {
             Map<String, Long> counts = placed.stream()
                     .collect(Collectors.groupingBy(
                             partition -> starts.of(partition.topic()).name(), TreeMap::new, Collectors.counting()));
+            if (placed.isEmpty()) { // The members will ask again.
+                return unplaced;
+            }
             LOG.info(
                     "The mirror starts for the first time, and begins with {}; partitions that appear later begin with"
                             + " their first record",

@@ -12,7 +12,6 @@ import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.text.MirrorException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,9 +38,6 @@ import org.apache.kafka.common.Uuid;
  * @param moves of all partitions that were chosen, in order of topics and partitions
  */
 public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, List<Move> moves) {
-    private static final Comparator<TopicPartition> ORDER =
-            Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition);
-
     /**
      * What becomes of a partition's position.
      *
@@ -221,7 +217,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
             Map<TopicPartition, Long> ends = Clusters.offsets(source, ids.keySet(), OffsetSpec.latest(), isolation);
             Map<TopicPartition, Long> offsets = to.in(source, isolation, starts, ends);
             List<Move> moves = new ArrayList<>();
-            ids.keySet().stream().sorted(ORDER).forEach(partition -> {
+            ids.keySet().stream().sorted(Clusters.PARTITION_ORDER).forEach(partition -> {
                 OptionalLong from =
                         positions.find(partition, ids.get(partition), starts.get(partition), ends.get(partition));
                 long offset = offsets.get(partition);

@@ -7,7 +7,6 @@ import dev.millrace.mirror.progress.CommitMetadata;
 import dev.millrace.mirror.progress.MirrorPositions;
 import dev.millrace.mirror.text.Words;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,8 +45,7 @@ public final class ForeignPositions {
 
     /** @param positions of the mirror */
     public void tell(MirrorPositions positions) {
-        Map<TopicPartition, Long> foreign =
-                new TreeMap<>(Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
+        Map<TopicPartition, Long> foreign = new TreeMap<>(Clusters.PARTITION_ORDER);
         positions.committed().forEach((partition, position) -> {
             if (isMirrored(partition) && CommitMetadata.of(position).targetId().isEmpty()) {
                 foreign.put(partition, position.offset());

@@ -35,8 +35,7 @@ final class Alignment {
     private final RecordStream source;
     private final RecordStream target;
     private final FoundFaults faults;
-    private final long copiedUpTo;
-    private final boolean mayTargetLackFirst;
+    private final PartitionRange range;
     private final Sizes sizes;
     private final RecordWindow here = new RecordWindow();
     private final RecordWindow there = new RecordWindow();
@@ -44,22 +43,13 @@ final class Alignment {
     private boolean isFarSearchUseful = true;
 
     /**
-     * @param copiedUpTo the source offset before which the target must have everything; if the target ends earlier, the
-     *     source is not read beyond this offset
-     * @param mayTargetLackFirst as {@link PartitionRange} has it
+     * @param range if the target ends before all is found that it must have, the source is not read beyond that
      */
-    Alignment(
-            RecordStream source,
-            RecordStream target,
-            FoundFaults faults,
-            long copiedUpTo,
-            boolean mayTargetLackFirst,
-            Sizes sizes) {
+    Alignment(RecordStream source, RecordStream target, FoundFaults faults, PartitionRange range, Sizes sizes) {
         this.source = source;
         this.target = target;
         this.faults = faults;
-        this.copiedUpTo = copiedUpTo;
-        this.mayTargetLackFirst = mayTargetLackFirst;
+        this.range = range;
         this.sizes = sizes;
     }
 
@@ -73,7 +63,7 @@ final class Alignment {
                 break;
             }
             int equal = countEqual();
-            int surplus = mayTargetLackFirst && !hasMatched && equal > 0 ? surplusOfFirstRun() : 0;
+            int surplus = range.mayTargetLackFirst() && !hasMatched && equal > 0 ? surplusOfFirstRun() : 0;
             hasMatched |= equal > 0;
             if (surplus > 0) {
                 giveUp(surplus, 0);
@@ -209,7 +199,7 @@ final class Alignment {
 
     private int copiedIn(RecordWindow window) {
         int copied = 0;
-        while (copied < window.size() && window.offset(copied) < copiedUpTo) {
+        while (copied < window.size() && window.offset(copied) < range.copiedUpTo()) {
             copied++;
         }
         return copied;

@@ -74,14 +74,7 @@ final class PartitionComparison implements AutoCloseable {
             source.open(partition, range.sourceFrom(), range.sourceTo(), isWithTimestamps);
             target.open(names.onTarget(partition), range.targetFrom(), range.targetTo(), isWithTimestamps);
             FoundFaults faults = new FoundFaults(range, tally);
-            new Alignment(
-                            source,
-                            target,
-                            faults,
-                            range.copiedUpTo(),
-                            range.mayTargetLackFirst(),
-                            Alignment.Sizes.DEFAULT)
-                    .run();
+            new Alignment(source, target, faults, range, Alignment.Sizes.DEFAULT).run();
         }
         return tally.result();
     }

@@ -8,7 +8,6 @@ import dev.millrace.mirror.progress.MirrorPositions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -67,8 +66,7 @@ final class PartitionRanges {
         Map<TopicPartition, Long> sourceStarts =
                 Clusters.offsets(source, ofSource, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED);
         Map<TopicPartition, Long> sourceEnds = Clusters.offsets(source, ofSource, OffsetSpec.latest(), isolation());
-        Map<TopicPartition, PartitionRange> ranges =
-                new TreeMap<>(Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
+        Map<TopicPartition, PartitionRange> ranges = new TreeMap<>(Clusters.PARTITION_ORDER);
         Set<TopicPartition> all = new HashSet<>(ofSource);
         all.addAll(there);
         for (TopicPartition partition : all) {

@@ -145,7 +145,7 @@ public final class Verification {
                     PartitionResult result =
                             comparison.compare(partition, next.getValue(), compacted.contains(partition.topic()));
                     compared.add(Map.entry(partition, result));
-                    if (sample.isPresent() && result.same() == 0 && result.target() > 0) {
+                    if (sample.isPresent() && result.same() == 0 && result.source() > 0 && result.target() > 0) {
                         problems.add(Map.entry(partition, "nothing in common with the target in this sample"));
                     }
                 } catch (KafkaException | MirrorException e) {

@@ -97,6 +97,7 @@ class CutoverIT {
         Numbered.write(clusters.source(), partition, Numbered.values("r", 0, 1));
         Map<String, Object> config = clusters.source().clientConfig();
         config.put("transactional.id", "hanging-writer");
+        config.put("transaction.timeout.ms", 900_000);
         try (MirrorProcess mirror = mirror(topic);
                 KafkaProducer<byte[], byte[]> writer = StockProducers.create(config)) {
             writer.initTransactions();
@@ -131,7 +132,7 @@ class CutoverIT {
         try (MirrorProcess mirror = mirror(topic);
                 SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed)) {
             await("it copies", () -> clusters.committed(topic) > 1_000, mirror);
-            try (MirrorProcess cutover = cutover(topic, "--give-up-after=3s")) {
+            try (MirrorProcess cutover = cutover(topic, "--give-up-after=3s", "--quiet=1h")) {
                 assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isEqualTo(1);
                 assertThat(cutover.output())
                         .contains("After 3 s (--give-up-after)")
@@ -171,7 +172,7 @@ class CutoverIT {
         return MirrorProcess.start(clusters.arguments(
                 "cutover",
                 topic,
-                Stream.concat(Stream.concat(Stream.of("--yes", "--quiet=2s", "--status=1"), options), Stream.of(more))
+                Stream.concat(Stream.concat(Stream.of("--yes", "--status=1"), options), Stream.of(more))
                         .toArray(String[]::new)));
     }
 }

@@ -32,14 +32,7 @@ final class AlignmentFixture {
                 mayTargetLackFirst,
                 maySourceLackFirst);
         PartitionTally tally = new PartitionTally(0, true);
-        new Alignment(
-                        new Listed(source),
-                        new Listed(target),
-                        new FoundFaults(range, tally),
-                        copiedUpTo,
-                        mayTargetLackFirst,
-                        sizes)
-                .run();
+        new Alignment(new Listed(source), new Listed(target), new FoundFaults(range, tally), range, sizes).run();
         return tally.result();
     }
 
