@@ -320,7 +320,7 @@ public final class MirrorOptions {
         MirrorConfig config = toConfig(ofSource, ofTarget);
         ClientCheck.checkConsumer(config.consumer(), ofSource);
         ClientCheck.checkProducer(config.producer(), producerKind, ofTarget);
-        if (config.policies().resume() == ResumeMode.EXACTLY_ONCE) {
+        if (config.isExactlyOnce()) {
             Map<String, Object> transactional = DerivedConfigs.transactional(config.producer(), "any");
             ofTarget.validate(() -> new ProducerConfig(transactional));
         }

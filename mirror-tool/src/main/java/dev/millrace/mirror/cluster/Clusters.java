@@ -217,6 +217,16 @@ public final class Clusters {
         return ids;
     }
 
+    /** Returns the ids of their topics for all partitions of those of the topics that the cluster has. */
+    public static Map<TopicPartition, Uuid> topicIdsByPartition(Admin cluster, Collection<String> topics) {
+        Map<TopicPartition, Uuid> ids = new HashMap<>();
+        describe(cluster, topics)
+                .forEach((topic, description) -> partitions(
+                                topic, description.partitions().size())
+                        .forEach(partition -> ids.put(partition, description.topicId())));
+        return ids;
+    }
+
     /** Divides the elements, in order, into lists that fit one request. */
     public static <T> List<List<T>> batches(Collection<T> all) {
         return batches(all, TOPICS_PER_REQUEST);

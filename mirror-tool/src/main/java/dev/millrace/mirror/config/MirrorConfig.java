@@ -45,6 +45,11 @@ public record MirrorConfig(
         return new MirrorConfig(topics, names, threads, mode, producerKind, consumer, other, policies);
     }
 
+    /** Whether records and progress are written in one transaction, so that the mirror's group is on the target. */
+    public boolean isExactlyOnce() {
+        return policies.resume() == ResumeMode.EXACTLY_ONCE;
+    }
+
     /** Returns a pattern for the whole names of the topics that are mirrored. */
     public Pattern mirroredTopics() {
         return names.withoutRefused(InternalTopics.excludedFrom(topics));

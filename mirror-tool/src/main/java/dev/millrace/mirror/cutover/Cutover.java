@@ -3,7 +3,6 @@ package dev.millrace.mirror.cutover;
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.config.MirrorConfig;
-import dev.millrace.mirror.config.ResumeMode;
 import dev.millrace.mirror.progress.GroupOffsets;
 import dev.millrace.mirror.progress.MirrorGroup;
 import dev.millrace.mirror.run.MirrorPlan;
@@ -129,7 +128,7 @@ public final class Cutover {
             requireSame(last);
             report.onStep(6, "done");
             report.tell("start the " + (groups.isPresent() ? "consumers and then the " : "")
-                    + "producers at the target; the" + " mirror still runs, and may be stopped");
+                    + "producers at the target; the mirror still runs, and may be stopped");
         }
 
         private void checkMirror() {
@@ -159,17 +158,12 @@ public final class Cutover {
         }
 
         private String mirrorGroup() {
-            return "group " + group + " on the " + (isGroupOnTarget() ? "target" : "source");
-        }
-
-        private boolean isGroupOnTarget() {
-            return config.policies().resume() == ResumeMode.EXACTLY_ONCE;
+            return "group " + group + " on the " + (config.isExactlyOnce() ? "target" : "source");
         }
 
         private void requireMirror() {
-            Admin cluster = isGroupOnTarget() ? target : source;
-            if (!GroupOffsets.hasMembers(
-                    cluster, group, GroupOffsets.listed(cluster).get(group))) {
+            Admin cluster = config.isExactlyOnce() ? target : source;
+            if (!GroupOffsets.hasMembers(cluster, group)) {
                 throw MirrorException.failed("The mirror does not run: " + mirrorGroup()
                         + " has no members. Start it, so" + " that it copies the rest");
             }
@@ -316,8 +310,8 @@ public final class Cutover {
                             && offsets.write(source, target, moved::add)) {
                         return offsets;
                     } else if (inexact.isPresent() && System.nanoTime() - leftSince > EXACT_NANOS) {
-                        throw MirrorException.failed(inexact.get()
-                                + ". No group was moved. Narrow --groups, or allow it" + " with --again N");
+                        throw MirrorException.failed(
+                                inexact.get() + ". No group was moved. Narrow --groups, or allow it with --again N");
                     }
                     state = obstacle.or(() -> inexact).orElse("a group has just committed at the source");
                     if (System.nanoTime() - looked >= LOOK_NANOS) {

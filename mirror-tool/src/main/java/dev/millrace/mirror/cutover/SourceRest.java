@@ -4,7 +4,6 @@ import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.cluster.MatchingTopics;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.progress.MirrorPositions;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -25,11 +24,8 @@ import org.apache.kafka.common.Uuid;
 record SourceRest(Map<TopicPartition, Long> ends, Set<TopicPartition> open, Map<TopicPartition, Long> left) {
     /** Asks both clusters. Blocks until they have answered. */
     static SourceRest ask(MirrorConfig config, Admin source, Admin target, String sourceId, String targetId) {
-        Map<TopicPartition, Uuid> ids = new HashMap<>();
-        Clusters.describe(source, MatchingTopics.ask(source, config).mirrored())
-                .forEach((topic, description) -> Clusters.partitions(
-                                topic, description.partitions().size())
-                        .forEach(partition -> ids.put(partition, description.topicId())));
+        Map<TopicPartition, Uuid> ids = Clusters.topicIdsByPartition(
+                source, MatchingTopics.ask(source, config).mirrored());
         // The ends first: positions that are read later may be beyond them, and never wrongly before.
         Map<TopicPartition, Long> ends = Clusters.offsets(source, ids.keySet(), OffsetSpec.latest());
         Map<TopicPartition, Long> stable =

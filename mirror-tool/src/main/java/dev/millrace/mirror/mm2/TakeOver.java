@@ -5,7 +5,6 @@ import dev.millrace.mirror.cluster.CopiesOnTarget;
 import dev.millrace.mirror.cluster.MatchingTopics;
 import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.config.MirrorConfig;
-import dev.millrace.mirror.config.ResumeMode;
 import dev.millrace.mirror.progress.CommitMetadata;
 import dev.millrace.mirror.progress.CommitParts;
 import dev.millrace.mirror.progress.GroupOffsets;
@@ -83,7 +82,7 @@ public record TakeOver(String group, List<Position> positions) {
             partitions.sort(Clusters.PARTITION_ORDER);
             String group = MirrorGroup.onSource(config, targetId);
             requireNoOffsets(source, "source", group, partitions);
-            if (config.policies().resume() == ResumeMode.EXACTLY_ONCE) {
+            if (config.isExactlyOnce()) {
                 requireNoOffsets(
                         target,
                         "target",

@@ -102,6 +102,11 @@ public final class GroupOffsets {
                         .isPresent();
     }
 
+    /** Whether the group has members now, or its cluster does not tell; whatever kind of group it is. */
+    public static boolean hasMembers(Admin cluster, String group) {
+        return hasMembers(cluster, group, listed(cluster).get(group));
+    }
+
     /** Whether the group has members now, or its cluster does not tell. */
     public static boolean hasMembers(Admin cluster, String group, GroupListing listedOrNull) {
         try {

@@ -1,7 +1,6 @@
 package dev.millrace.mirror.progress;
 
 import dev.millrace.mirror.config.MirrorConfig;
-import dev.millrace.mirror.config.ResumeMode;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -36,7 +35,7 @@ public final class MirrorGroup {
 
     /** Returns the group in which a mirror with this configuration keeps its progress. */
     public static String of(MirrorConfig config, String sourceId, String targetId) {
-        boolean isOnTarget = config.policies().resume() == ResumeMode.EXACTLY_ONCE;
+        boolean isOnTarget = config.isExactlyOnce();
         return isOnTarget ? onTarget(config, sourceId) : onSource(config, targetId);
     }
 

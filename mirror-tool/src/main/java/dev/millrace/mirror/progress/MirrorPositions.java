@@ -2,7 +2,6 @@ package dev.millrace.mirror.progress;
 
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.config.MirrorConfig;
-import dev.millrace.mirror.config.ResumeMode;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -26,7 +25,7 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
     /** Asks for the positions. Blocks until the cluster of the group has answered. */
     public static MirrorPositions read(
             MirrorConfig config, Admin source, Admin target, String sourceId, String targetId) {
-        boolean isOnTarget = config.policies().resume() == ResumeMode.EXACTLY_ONCE;
+        boolean isOnTarget = config.isExactlyOnce();
         String group = MirrorGroup.of(config, sourceId, targetId);
         Map<TopicPartition, OffsetAndMetadata> committed = committed(isOnTarget ? target : source, group);
         return new MirrorPositions(

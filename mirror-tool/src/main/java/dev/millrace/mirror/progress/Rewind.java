@@ -6,7 +6,6 @@ import dev.millrace.mirror.cluster.MatchingTopics;
 import dev.millrace.mirror.config.ByTopic;
 import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.config.MirrorConfig;
-import dev.millrace.mirror.config.ResumeMode;
 import dev.millrace.mirror.fetch.FetchSettings;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
@@ -129,9 +128,8 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
     private record Steps(MirrorConfig config, Admin source, Admin target, String sourceId, String targetId) {
         Rewind run(Set<Integer> chosen, Destination to, boolean isToBeDone) {
             // Members first: what they commit until they leave is in the positions that are read then.
-            boolean hasMembers = GroupOffsets.hasMembers(
-                    ofGroup(), group(), GroupOffsets.listed(ofGroup()).get(group()));
-            String where = "Group " + group() + " on the " + (isGroupOnTarget() ? "target" : "source");
+            boolean hasMembers = GroupOffsets.hasMembers(ofGroup(), group());
+            String where = "Group " + group() + " on the " + (config.isExactlyOnce() ? "target" : "source");
             if (isToBeDone && hasMembers) {
                 throw MirrorException.failed(where + " has members, or its cluster does not tell: the mirror runs. Stop"
                         + " it (if it was killed, wait until its members have timed out), and rewind then");
@@ -146,15 +144,11 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
             if (isToBeDone) {
                 new Commit(this, ids, positions).run(moves);
             }
-            return new Rewind(group(), isGroupOnTarget(), hasMembers, moves);
-        }
-
-        boolean isGroupOnTarget() {
-            return config.policies().resume() == ResumeMode.EXACTLY_ONCE;
+            return new Rewind(group(), config.isExactlyOnce(), hasMembers, moves);
         }
 
         private Admin ofGroup() {
-            return isGroupOnTarget() ? target : source;
+            return config.isExactlyOnce() ? target : source;
         }
 
         String group() {
@@ -169,7 +163,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
         private MirrorPositions readPositions() {
             new FormerProgress(config, targetId, groupOnSource(), false).check(source);
             String other = MirrorGroup.onTarget(config, sourceId);
-            if (!isGroupOnTarget()) {
+            if (!config.isExactlyOnce()) {
                 ProgressConflict.requireNoProgress(
                         other,
                         target.listConsumerGroupOffsets(other).partitionsToOffsetAndMetadata(),
@@ -183,24 +177,20 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                             .get(groupOnSource()));
             new FormerProgress(config, targetId, other, true).check(target);
             // The transaction of a mirror that was killed may still be decided, and move the position.
-            var unused = Clusters.awaitUnchecked(
+            Map<TopicPartition, OffsetAndMetadata> stable = new HashMap<>(Clusters.awaitUnchecked(
                     target.listConsumerGroupOffsets(other, new ListConsumerGroupOffsetsOptions().requireStable(true))
-                            .partitionsToOffsetAndMetadata());
+                            .partitionsToOffsetAndMetadata()));
+            stable.values().removeIf(position -> position == null);
             Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>(
                     MirrorPositions.ofSource(source, groupOnSource()).committed());
-            committed.putAll(MirrorPositions.read(config, source, target, sourceId, targetId)
-                    .committed());
+            committed.putAll(config.names().onSource(stable));
             return new MirrorPositions(other, true, committed);
         }
 
         private Map<TopicPartition, Uuid> topicIds(Set<Integer> chosen) {
-            Map<TopicPartition, Uuid> ids = new HashMap<>();
             Set<String> topics =
                     MatchingTopics.ask(source, config).requireSome().mirrored();
-            Clusters.describe(source, topics)
-                    .forEach((topic, description) -> Clusters.partitions(
-                                    topic, description.partitions().size())
-                            .forEach(partition -> ids.put(partition, description.topicId())));
+            Map<TopicPartition, Uuid> ids = Clusters.topicIdsByPartition(source, topics);
             ids.keySet().removeIf(partition -> !chosen.isEmpty() && !chosen.contains(partition.partition()));
             chosen.forEach(number -> {
                 if (ids.keySet().stream().noneMatch(partition -> partition.partition() == number)) {
@@ -248,7 +238,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                 Optional<TopicDescription> copy = Optional.ofNullable(copies.get(move.partition.topic()))
                         .filter(topic -> topic.partitions().size() > move.partition.partition());
                 // A cluster takes no position of a partition that it lacks.
-                if (steps.isGroupOnTarget() && copy.isPresent()) {
+                if (steps.config.isExactlyOnce() && copy.isPresent()) {
                     onTarget.put(
                             steps.config.names().onTarget(move.partition),
                             form.onTarget(

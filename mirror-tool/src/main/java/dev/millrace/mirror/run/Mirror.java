@@ -9,7 +9,6 @@ import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.config.MirrorPolicies;
 import dev.millrace.mirror.config.PartitionSizes;
-import dev.millrace.mirror.config.ResumeMode;
 import dev.millrace.mirror.control.Lifecycle;
 import dev.millrace.mirror.control.Timers;
 import dev.millrace.mirror.control.TopicControls;
@@ -177,7 +176,8 @@ public final class Mirror {
                 }
                 PartitionSizes sizes = new LogSizes("source", source);
                 Groups groups = new Groups(
-                        DerivedConfigs.withSizes(consumer, isExactlyOnce() ? sizes.ofCopies(config.names()) : sizes),
+                        DerivedConfigs.withSizes(
+                                consumer, config.isExactlyOnce() ? sizes.ofCopies(config.names()) : sizes),
                         groupOnTarget,
                         form,
                         progress,
@@ -203,13 +203,9 @@ public final class Mirror {
             MirrorPositions progress,
             Set<TopicPartition> unplaced) {}
 
-    private boolean isExactlyOnce() {
-        return config.policies().resume() == ResumeMode.EXACTLY_ONCE;
-    }
-
     private Map<String, Object> prepareGroup(Admin source, Admin target, String groupOnTarget) {
         Map<String, Object> consumer = withSourceGroup();
-        if (isExactlyOnce()) {
+        if (config.isExactlyOnce()) {
             String group = consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
             ProgressConflict.requireNoMembers(
                     group,
@@ -270,7 +266,7 @@ public final class Mirror {
             MirrorConfig sized = LargestRecord.of(config, target).addTo(config);
             MirrorMembers.Shared shared = new MirrorMembers.Shared(
                     changes, groups.unplaced, partitions, watch, topicLimits(target), source, copies);
-            String ownGroup = isExactlyOnce()
+            String ownGroup = config.isExactlyOnce()
                     ? groups.onTarget
                     : groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
             try (GroupSync sync = GroupSync.startOrNull(config, ownGroup, source, target);
@@ -284,7 +280,7 @@ public final class Mirror {
                         controls,
                         pausedEnds,
                         sync == null ? CopiedOffsets.NONE : sync.offsets());
-                if (isExactlyOnce()) {
+                if (config.isExactlyOnce()) {
                     SubscribedTopics subscribed = new SubscribedTopics(
                             () -> Clusters.partitionCounts(
                                     source, MatchingTopics.ask(source, config).mirrored()),
@@ -319,7 +315,7 @@ public final class Mirror {
      * and the group needs the topics.
      */
     private Set<String> toCreate(Set<String> matching, MirrorPositions progress) {
-        return isExactlyOnce() ? matching : progress.withoutAny(matching);
+        return config.isExactlyOnce() ? matching : progress.withoutAny(matching);
     }
 
     /** Returns the number of members in this process, each of which has a consumer. */
