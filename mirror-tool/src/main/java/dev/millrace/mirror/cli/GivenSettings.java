@@ -1,6 +1,7 @@
 package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.cluster.KafkaLogs;
+import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.text.MirrorException;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.KafkaException;
@@ -43,6 +45,27 @@ final class GivenSettings {
         if (valueOrNull != null) {
             add(key, valueOrNull, option);
         }
+    }
+
+    /**
+     * Returns the settings of the same client for another cluster: those that belong to a cluster are the other one's.
+     *
+     * @param there the settings of the client that has used the other cluster
+     */
+    GivenSettings at(GivenSettings there) {
+        GivenSettings moved = new GivenSettings();
+        moved.take(this, setting -> !DerivedConfigs.isOfCluster(setting));
+        moved.take(there, DerivedConfigs::isOfCluster);
+        return moved;
+    }
+
+    private void take(GivenSettings other, Predicate<String> isTaken) {
+        places.addAll(other.places);
+        other.values.forEach((key, value) -> {
+            if (isTaken.test(key)) {
+                add(key, value, other.names.get(key));
+            }
+        });
     }
 
     private void add(String key, String value, String name) {

@@ -1,5 +1,6 @@
 package dev.millrace.mirror.cli;
 
+import dev.millrace.mirror.config.ByTopic;
 import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.config.GapPolicy;
@@ -8,6 +9,7 @@ import dev.millrace.mirror.config.MirrorPolicies;
 import dev.millrace.mirror.config.ProducerKind;
 import dev.millrace.mirror.config.ResumeMode;
 import dev.millrace.mirror.config.TargetLossPolicy;
+import dev.millrace.mirror.config.TopicNames;
 import dev.millrace.mirror.config.TopicPattern;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.text.MirrorException;
@@ -28,6 +30,8 @@ import picocli.CommandLine.Option;
 public final class MirrorOptions {
     /** The consumer's setting has the same name. */
     private static final String INTERCEPTORS = ProducerConfig.INTERCEPTOR_CLASSES_CONFIG;
+    /** A given group has progress at both clusters: of the mirror there, and of the way back here. */
+    private static final String BACK_SUFFIX = "-back";
 
     @Option(
             names = "--source",
@@ -62,6 +66,13 @@ public final class MirrorOptions {
                     "Topics that are not mirrored though --topics matches them: those whose whole name matches this"
                             + " regular expression, or one of several separated by commas. Default: none.")
     private String excludedTopics;
+
+    @Option(
+            names = "--back",
+            order = 3,
+            description = "Go from the target to the source: with the options of the mirror that 'mirror cutover"
+                    + " --keep-way-back' has ended, copy back what has been written to its copies since then.")
+    private boolean isBack;
 
     @Mixin
     private StartOptions starts = new StartOptions();
@@ -306,18 +317,40 @@ public final class MirrorOptions {
      * @throws MirrorException naming the option or the file that is wrong
      */
     public MirrorConfig toConfig() {
-        return toConfig(sourceSettings(), targetSettings());
+        return toConfig(isBack);
     }
 
     /**
-     * Does the same after opening each client once, so that a wrong setting is reported with its place.
+     * Returns the configuration of a mirror in the other direction: back, or with {@code --back} there.
+     *
+     * @throws MirrorException naming the option or the file that is wrong
+     */
+    MirrorConfig toOppositeConfig() {
+        return toConfig(!isBack);
+    }
+
+    private MirrorConfig toConfig(boolean isWayBack) {
+        return toConfig(isWayBack, consumerSettings(isWayBack), producerSettings(isWayBack));
+    }
+
+    private GivenSettings consumerSettings(boolean isWayBack) {
+        return isWayBack ? sourceSettings().at(targetSettings()) : sourceSettings();
+    }
+
+    private GivenSettings producerSettings(boolean isWayBack) {
+        return isWayBack ? targetSettings().at(sourceSettings()) : targetSettings();
+    }
+
+    /**
+     * Does the same as {@link #toConfig} after opening each client once, so that a wrong setting is reported with its
+     * place.
      *
      * @throws MirrorException naming the option or the file that is wrong
      */
     MirrorConfig toCheckedConfig() {
-        GivenSettings ofSource = sourceSettings();
-        GivenSettings ofTarget = targetSettings();
-        MirrorConfig config = toConfig(ofSource, ofTarget);
+        GivenSettings ofSource = consumerSettings(isBack);
+        GivenSettings ofTarget = producerSettings(isBack);
+        MirrorConfig config = toConfig(isBack, ofSource, ofTarget);
         ClientCheck.checkConsumer(config.consumer(), ofSource);
         ClientCheck.checkProducer(config.producer(), producerKind, ofTarget);
         if (config.isExactlyOnce()) {
@@ -327,7 +360,7 @@ public final class MirrorOptions {
         return config;
     }
 
-    private MirrorConfig toConfig(GivenSettings ofSource, GivenSettings ofTarget) {
+    private MirrorConfig toConfig(boolean isWayBack, GivenSettings ofSource, GivenSettings ofTarget) {
         OptionValues.requirePositive("--threads", threads);
         Map<String, Object> consumer = ClientConfigs.consumer(ofSource);
         Map<String, Object> producer = ClientConfigs.producer(ofTarget);
@@ -336,17 +369,21 @@ public final class MirrorOptions {
             requireNoInterceptors(producer, ofTarget);
         }
         CopyMode chosen = mode(consumer, producer);
+        TopicNames names = topicNames.toNames();
+        if (isWayBack) {
+            consumer.computeIfPresent(ConsumerConfig.GROUP_ID_CONFIG, (key, there) -> there + BACK_SUFFIX);
+        }
         return new MirrorConfig(
-                topics(),
-                topicNames.toNames(),
+                isWayBack ? names.ofCopies(topics()) : topics(),
+                isWayBack ? names.reversed() : names,
                 threads,
                 chosen,
                 producerKind,
                 consumer,
                 producer,
                 new MirrorPolicies(
-                        starts.toPolicies(ResetPolicy.of(consumer.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG)
-                                .toString())),
+                        starts(isWayBack, consumer),
+                        isWayBack,
                         onGap,
                         targetLossPolicy(),
                         waitForTarget,
@@ -355,6 +392,14 @@ public final class MirrorOptions {
                         resume(chosen),
                         groups.toPolicy(),
                         sync.toPolicy()));
+    }
+
+    /** What is there when a cutover ends has positions, so on the way back only what appears later begins anywhere. */
+    private ByTopic<ResetPolicy> starts(boolean isWayBack, Map<String, Object> consumer) {
+        return isWayBack
+                ? ByTopic.ofAll(ResetPolicy.of("earliest"))
+                : starts.toPolicies(ResetPolicy.of(
+                        consumer.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString()));
     }
 
     private Pattern topics() {

@@ -48,6 +48,13 @@ public final class DerivedConfigs {
         return config;
     }
 
+    /** Whether the setting belongs to a cluster, whatever the client is: how to reach it, and what plugins read. */
+    public static boolean isOfCluster(String setting) {
+        return !KAFKA_SETTINGS.contains(setting)
+                || (AdminClientConfig.configNames().contains(setting)
+                        && !setting.equals(AdminClientConfig.CLIENT_ID_CONFIG));
+    }
+
     /** Returns the settings with these names and those that no client knows: plugins for TLS and SASL may read them. */
     private static Map<String, Object> only(Set<String> names, Map<String, Object> client) {
         Map<String, Object> config = new HashMap<>(client);

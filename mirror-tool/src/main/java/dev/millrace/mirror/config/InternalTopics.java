@@ -9,8 +9,13 @@ public final class InternalTopics {
     /** The name prefix of topics in which a mirror keeps where its records are. */
     public static final String OFFSET_MAP_PREFIX = "millrace-offsets.";
 
+    /** The name prefix of topics in which a cutover keeps what it has done. */
+    public static final String CUTOVER_PREFIX = "millrace-cutover.";
+
+    private static final String SUFFIX = ".internal";
+
     /** The name prefixes of internal topics: Kafka's and a mirror's own. */
-    static final List<String> BEGINNINGS = List.of("__", OFFSET_MAP_PREFIX);
+    static final List<String> BEGINNINGS = List.of("__", OFFSET_MAP_PREFIX, CUTOVER_PREFIX);
     /** Names and name prefixes of internal topics, including those of MirrorMaker 2. */
     private static final String INTERNAL =
             BEGINNINGS.stream().map(Pattern::quote).collect(Collectors.joining("|"))
@@ -19,6 +24,20 @@ public final class InternalTopics {
     private static final Pattern IS_INTERNAL = Pattern.compile(INTERNAL);
 
     private InternalTopics() {}
+
+    /**
+     * Returns the name of a topic of a mirror's group. Shortens and adapts the group's name: topic names allow fewer
+     * characters, and are shorter.
+     */
+    public static String ofGroup(String prefix, String group) {
+        int longest = TopicNames.MAX_LENGTH - prefix.length() - SUFFIX.length();
+        String legal = group.replaceAll("[^a-zA-Z0-9._-]", "_");
+        return prefix
+                + (legal.equals(group) && legal.length() <= longest
+                        ? group
+                        : TopicNames.shortened(legal, group, longest))
+                + SUFFIX;
+    }
 
     /**
      * Returns the pattern changed so that it does not match internal topics: those whose names start with two

@@ -7,6 +7,7 @@ import java.time.Duration;
  * What a mirror does when a cluster is not in the state that it needs.
  *
  * @param starts where the partitions begin that are there when the mirror first starts
+ * @param isWayBack whether it copies back what another mirror has moved, and so needs a cutover to say where it begins
  * @param onGap what it does with a partition whose next records the source has lost
  * @param onTargetLost what it does with a partition when the target has lost its copy
  * @param waitForTarget how long the target may accept nothing for a partition before the mirror ends
@@ -19,6 +20,7 @@ import java.time.Duration;
  */
 public record MirrorPolicies(
         ByTopic<ResetPolicy> starts,
+        boolean isWayBack,
         GapPolicy onGap,
         TargetLossPolicy onTargetLost,
         Duration waitForTarget,
@@ -36,6 +38,7 @@ public record MirrorPolicies(
      */
     public static final MirrorPolicies DEFAULT = new MirrorPolicies(
             ByTopic.ofAll(ResetPolicy.of("earliest")),
+            false,
             GapPolicy.GO_ON,
             TargetLossPolicy.COPY_AGAIN,
             FOREVER,

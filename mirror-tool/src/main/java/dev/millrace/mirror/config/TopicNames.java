@@ -17,7 +17,8 @@ import org.apache.kafka.common.TopicPartition;
 
 /**
  * Maps the names of the source's topics to those of their copies: unchanged, with a prefix, or a name given for the
- * single topic, which takes precedence. Everything that maps a topic to its copy, or back, asks this class.
+ * single topic, which takes precedence. Everything that maps a topic to its copy, or back, asks this class. On the
+ * {@link #reversed way back} a topic loses its prefix.
  *
  * <p>Two topics never get one name: given names differ, and a topic is {@link #refusalOf refused} if its name with the
  * prefix is given to another one. That depends only on the names, so all processes of a group decide alike, whichever
@@ -27,7 +28,7 @@ import org.apache.kafka.common.TopicPartition;
  */
 public final class TopicNames {
     /** Keeps the names of the source. */
-    public static final TopicNames KEPT = new TopicNames("", Map.of());
+    public static final TopicNames KEPT = new TopicNames("", "", Map.of());
 
     public static final int MAX_LENGTH = 249;
     private static final Pattern LEGAL = Pattern.compile("[a-zA-Z0-9._-]+");
@@ -35,12 +36,16 @@ public final class TopicNames {
     /** What prefixes usually end with. */
     private static final String SEPARATORS = "._-";
 
+    /** What a topic without a given name begins with at the source; its copy begins with {@link #prefix} instead. */
+    private final String removed;
+
     private final String prefix;
     private final Map<String, String> given;
     /** Source topics that have given names, keyed by those names. */
     private final Map<String, String> givenTo = new HashMap<>();
 
-    private TopicNames(String prefix, Map<String, String> given) {
+    private TopicNames(String removed, String prefix, Map<String, String> given) {
+        this.removed = removed;
         this.prefix = prefix;
         this.given = Map.copyOf(given);
         given.forEach((topic, name) -> givenTo.put(name, topic));
@@ -76,7 +81,36 @@ public final class TopicNames {
                         + " would be mixed; choose another");
             }
         });
-        return new TopicNames(prefix, given);
+        return new TopicNames("", prefix, given);
+    }
+
+    /** Returns the names that the copies get when they are mirrored back: those of the source. */
+    public TopicNames reversed() {
+        return new TopicNames(prefix, removed, givenTo);
+    }
+
+    /** Returns a pattern for the names of the copies of those topics that this pattern matches and that are mirrored. */
+    public Pattern ofCopies(Pattern topics) {
+        if (areKept()) {
+            return topics;
+        }
+        Pattern mirrored = withoutRefused(InternalTopics.excludedFrom(topics));
+        List<String> copies = new ArrayList<>();
+        givenTo.forEach((name, topic) -> {
+            if (mirrored.matcher(topic).matches()) {
+                copies.add("(?-ix:" + Pattern.quote(name) + ")");
+            }
+        });
+        // Names are compared exactly, whatever flags the pattern has.
+        copies.add("(?-ix:" + Pattern.quote(prefix) + unless(given.keySet()) + ")(?:" + mirrored.pattern() + ")");
+        return Pattern.compile(String.join("|", copies), topics.flags());
+    }
+
+    /** Returns an expression that matches nothing, and only where none of these names is. */
+    private static String unless(Collection<String> names) {
+        return names.isEmpty()
+                ? ""
+                : "(?!(?:" + names.stream().sorted().map(Pattern::quote).collect(Collectors.joining("|")) + ")\\z)";
     }
 
     static void requireLegal(String option, String name) {
@@ -97,7 +131,7 @@ public final class TopicNames {
 
     /** Whether all topics have the same names on both clusters. */
     public boolean areKept() {
-        return prefix.isEmpty() && given.isEmpty();
+        return removed.isEmpty() && prefix.isEmpty() && given.isEmpty();
     }
 
     /** Returns the topics for which names are given. */
@@ -113,7 +147,7 @@ public final class TopicNames {
         if (name != null) {
             return name;
         }
-        return prefix.isEmpty() ? topic : prefix + topic;
+        return removed.equals(prefix) ? topic : prefix + topic.substring(removed.length());
     }
 
     /** Returns the partition of the target to which a partition of the source is copied. */
@@ -149,8 +183,8 @@ public final class TopicNames {
     public Optional<String> onSource(String name) {
         String topic = givenTo.get(name);
         if (topic == null && name.startsWith(prefix)) {
-            topic = name.substring(prefix.length());
-            if (topic.isEmpty() || given.containsKey(topic)) {
+            topic = removed + name.substring(prefix.length());
+            if (topic.equals(removed) || given.containsKey(topic)) {
                 return Optional.empty();
             }
         }
@@ -213,7 +247,10 @@ public final class TopicNames {
         if (areKept() || given.containsKey(topic)) {
             return Optional.empty();
         }
-        String name = prefix + topic;
+        if (!topic.startsWith(removed)) {
+            return Optional.of("Topic " + topic + " is no copy of this mirror, whose copies begin with " + removed);
+        }
+        String name = onTarget(topic);
         String would = "Topic " + topic + " would be " + name + " on the target, ";
         if (givenTo.containsKey(name)) {
             return Optional.of(would + "which --topic-name gives to topic " + givenTo.get(name)
@@ -238,25 +275,28 @@ public final class TopicNames {
         List<String> refused = new ArrayList<>();
         for (String name : new TreeSet<>(givenTo.keySet())) {
             if (name.startsWith(prefix)) {
-                refused.add(Pattern.quote(name.substring(prefix.length())) + "\\z");
+                refused.add(Pattern.quote(removed + name.substring(prefix.length())) + "\\z");
             }
         }
-        refused.add(".{" + (MAX_LENGTH + 1 - prefix.length()) + ",}");
+        if (!removed.isEmpty()) {
+            refused.add("(?!" + Pattern.quote(removed) + ")");
+        }
+        refused.add(".{" + (MAX_LENGTH + 1 - prefix.length() + removed.length()) + ",}");
         for (String beginning : InternalTopics.BEGINNINGS) {
             if (beginning.startsWith(prefix)) {
-                refused.add(Pattern.quote(beginning.substring(prefix.length())));
+                refused.add(Pattern.quote(removed + beginning.substring(prefix.length())));
             }
         }
-        String isGiven = given.keySet().stream().sorted().map(Pattern::quote).collect(Collectors.joining("|"));
-        String unlessGiven = given.isEmpty() ? "" : "(?!(?:" + isGiven + ")\\z)";
         return Pattern.compile(
                 // Names are compared exactly, whatever flags the pattern has.
-                "(?-ix:(?!" + unlessGiven + "(?:" + String.join("|", refused) + ")))(?:" + topics.pattern() + ")",
+                "(?-ix:(?!" + unless(given.keySet()) + "(?:" + String.join("|", refused) + ")))(?:" + topics.pattern()
+                        + ")",
                 topics.flags());
     }
 
     @Override
     public String toString() {
-        return "prefix '" + prefix + "', names " + new TreeMap<>(given);
+        return "prefix '" + prefix + (removed.isEmpty() ? "" : "' instead of '" + removed) + "', names "
+                + new TreeMap<>(given);
     }
 }

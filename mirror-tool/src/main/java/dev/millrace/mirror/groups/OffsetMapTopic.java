@@ -2,7 +2,6 @@ package dev.millrace.mirror.groups;
 
 import dev.millrace.mirror.config.InternalTopics;
 import dev.millrace.mirror.config.MirrorConfig;
-import dev.millrace.mirror.config.TopicNames;
 import dev.millrace.mirror.offsets.OffsetRuns;
 import dev.millrace.mirror.progress.TopicIdentities;
 import dev.millrace.mirror.topics.CompactedTopic;
@@ -29,11 +28,6 @@ import org.slf4j.LoggerFactory;
  */
 final class OffsetMapTopic implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OffsetMapTopic.class);
-    private static final String SUFFIX = ".internal";
-    /** The longest text between prefix and suffix. */
-    private static final int LONGEST =
-            TopicNames.MAX_LENGTH - InternalTopics.OFFSET_MAP_PREFIX.length() - SUFFIX.length();
-
     private static final int PARTITIONS = 4;
     private static final int UUID_BYTES = 16;
 
@@ -79,13 +73,8 @@ final class OffsetMapTopic implements AutoCloseable {
         this.topic = new CompactedTopic(name(group), CompactedTopic.Home.target(target, config));
     }
 
-    /** Shortens and adapts the group's name: topic names allow fewer characters, and are shorter. */
     static String name(String group) {
-        String legal = group.replaceAll("[^a-zA-Z0-9._-]", "_");
-        if (legal.equals(group) && legal.length() <= LONGEST) {
-            return InternalTopics.OFFSET_MAP_PREFIX + group + SUFFIX;
-        }
-        return InternalTopics.OFFSET_MAP_PREFIX + TopicNames.shortened(legal, group, LONGEST) + SUFFIX;
+        return InternalTopics.ofGroup(InternalTopics.OFFSET_MAP_PREFIX, group);
     }
 
     /** Reads what is kept of these partitions. Blocks while the target answers. */

@@ -169,6 +169,28 @@ public final class OffsetRuns {
         }
     }
 
+    /**
+     * Returns the same from the target's side: where at the source its records come from. Records of others at the
+     * target, and second copies, count as gaps.
+     */
+    public OffsetRuns inverted() {
+        OffsetRuns inverted = new OffsetRuns();
+        for (int i = 0; i < size; i++) {
+            boolean isAfterKnown = i > 0 && isKnown(i - 1);
+            if (isKnown(i)) {
+                if (!isAfterKnown) {
+                    inverted.begin(targets[i]);
+                }
+                long records = Math.min(sources[i + 1] - sources[i], start(i + 1) - targets[i]);
+                inverted.append(targets[i], sources[i], records);
+            } else if (!isAfterHole(i) && (!isAfterKnown || i < size - 1)) {
+                inverted.removeFrom(start(i));
+                inverted.push(start(i), ~sources[i]);
+            }
+        }
+        return inverted;
+    }
+
     /** The target has lost what it had from this offset on. */
     public void truncate(long target) {
         if (size == 0 || start(size - 1) <= target) {

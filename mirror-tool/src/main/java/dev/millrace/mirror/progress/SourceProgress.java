@@ -41,9 +41,10 @@ public record SourceProgress(
         return found;
     }
 
-    /** Whether nothing was copied yet, and the mirror begins with the first record. */
+    /** Whether nothing was copied yet, and the mirror begins with the first record. On the way back it begins at the cut. */
     private boolean isFirstRecord(TopicPartition partition, OffsetAndMetadata position) {
-        return CommitMetadata.of(position).targetTopicId().equals(CommitMetadata.NOTHING_COPIED)
+        return !form.config().policies().isWayBack()
+                && CommitMetadata.of(position).targetTopicId().equals(CommitMetadata.NOTHING_COPIED)
                 && form.config().policies().starts().of(partition.topic()).isEarliest();
     }
 

@@ -3,6 +3,7 @@ package dev.millrace.mirror.run;
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.progress.MirrorGroup;
+import dev.millrace.mirror.progress.MirrorPositions;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
 import java.util.ArrayList;
@@ -17,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Looks for signs that source and target were swapped by mistake: a mirror in the other direction has been here, or the
- * target has records that the source lacks. Both are expected when the direction was reversed on purpose.
+ * target has records that the source lacks. Both are expected on the way back, which needs a cutover before it.
  *
  * <p><b>Threads:</b> any; immutable.
  */
@@ -34,8 +35,27 @@ final class DirectionCheck {
         this.config = config;
     }
 
+    /**
+     * Makes sure that a mirror back begins where a cutover has ended: it would copy back all that was copied.
+     *
+     * @param positions of the mirror back
+     * @param topics that it copies
+     * @throws MirrorException if no cutover has committed positions
+     */
+    static void requireCutover(MirrorConfig config, MirrorPositions positions, Set<String> topics) {
+        if (config.policies().isWayBack() && !positions.hasAny(topics)) {
+            throw MirrorException.failed("--back: group " + positions.group() + " on the "
+                    + (positions.isGroupOnTarget() ? "target" : "source")
+                    + " has no position, so the mirror back does not know where to begin. 'mirror cutover --yes"
+                    + " --keep-way-back', with the same options but --back, commits them");
+        }
+    }
+
     /** Returns what the groups reveal of a mirror from the target to the source, in sentences. */
     List<String> ofGroups(String sourceId, String targetId) {
+        if (config.policies().isWayBack()) {
+            return List.of();
+        }
         Predicate<String> isRead = config.mirroredTopics().asMatchPredicate();
         Predicate<String> isWritten =
                 name -> config.names().onSource(name).filter(isRead).isPresent();

@@ -168,6 +168,7 @@ public final class Mirror {
                 if (progress == null) {
                     return;
                 }
+                DirectionCheck.requireCutover(config, progress, topics);
                 new ForeignPositions(config, source, target).tell(progress);
                 Set<TopicPartition> unplaced =
                         start.repeat(() -> new FirstStart(form, source, consumer).place(topics, progress, identities));

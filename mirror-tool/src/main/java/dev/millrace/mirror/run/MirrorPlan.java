@@ -183,7 +183,7 @@ public record MirrorPlan(
                     targetId,
                     positions.group(),
                     positions.isGroupOnTarget(),
-                    findObstacle(new FormerProgress(config, targetId, positions.group(), positions.isGroupOnTarget())),
+                    findObstacle(positions, matching.mirrored()),
                     warnings(positions, plans, recordsThere),
                     List.copyOf(plans));
         }
@@ -350,10 +350,12 @@ public record MirrorPlan(
         }
 
         /** Returns what would prevent the mirror from starting. */
-        private Optional<String> findObstacle(FormerProgress former) {
+        private Optional<String> findObstacle(MirrorPositions positions, Set<String> topics) {
+            boolean isOnTarget = positions.isGroupOnTarget();
             try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, config)) {
                 opposite.check();
-                former.check(former.isOnTarget() ? target : source);
+                new FormerProgress(config, targetId, positions.group(), isOnTarget).check(isOnTarget ? target : source);
+                DirectionCheck.requireCutover(config, positions, topics);
                 return Optional.empty();
             } catch (MirrorException e) {
                 return Optional.of(e.getMessage());

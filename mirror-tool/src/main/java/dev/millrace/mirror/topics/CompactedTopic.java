@@ -134,7 +134,7 @@ public final class CompactedTopic implements AutoCloseable {
     }
 
     /**
-     * Writes values and returns the keys whose values the cluster has taken. Creates the topic with this many
+     * Writes values and returns the keys whose values the cluster has taken; null deletes one. Creates the topic with this many
      * partitions if it is missing. Blocks until the cluster has taken them: for 5 s if a partition has no leader that
      * answers.
      */
@@ -142,7 +142,7 @@ public final class CompactedTopic implements AutoCloseable {
         if (values.isEmpty()) {
             return Set.of();
         }
-        ensureExists(partitions);
+        create(partitions);
         Map<ByteBuffer, Future<?>> sent = new HashMap<>();
         for (Map.Entry<ByteBuffer, byte[]> next : values.entrySet()) {
             if (!exists) {
@@ -174,7 +174,8 @@ public final class CompactedTopic implements AutoCloseable {
         return written;
     }
 
-    private void ensureExists(int partitions) {
+    /** Creates the topic with this many partitions if it is missing. Blocks until the cluster has it. */
+    public void create(int partitions) {
         if (exists || Clusters.describe(home.admin, Set.of(name)).containsKey(name)) {
             exists = true;
             return;

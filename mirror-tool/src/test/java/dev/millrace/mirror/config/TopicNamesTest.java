@@ -104,6 +104,31 @@ public class TopicNamesTest {
         assertThat(isMatched.test(topic)).isEqualTo(isWanted);
     }
 
+    @Property
+    void shouldGiveCopiesTheirNamesBackAndMatchNoOtherTopics(
+            @ForAll("prefixes") String prefix,
+            @ForAll("given") Map<String, String> given,
+            @ForAll Set<@From("topics") String> all) {
+        TopicNames names = TopicNames.of(prefix, given);
+        Pattern topics = Pattern.compile("a.*|.*b");
+        Predicate<String> isMirrored =
+                names.withoutRefused(InternalTopics.excludedFrom(topics)).asMatchPredicate();
+        TopicNames back = names.reversed();
+        Predicate<String> isCopy = back.withoutRefused(InternalTopics.excludedFrom(names.ofCopies(topics)))
+                .asMatchPredicate();
+
+        assertThat(all.stream().filter(isMirrored)).allSatisfy(topic -> {
+            assertThat(isCopy).accepts(names.onTarget(topic));
+            assertThat(back.refusalOf(names.onTarget(topic))).isEmpty();
+            assertThat(back.onTarget(names.onTarget(topic))).isEqualTo(topic);
+            assertThat(back.onSource(topic)).contains(names.onTarget(topic));
+        });
+        assertThat(all.stream().filter(isCopy)).allSatisfy(name -> {
+            assertThat(names.onSource(name)).get().matches(isMirrored);
+            assertThat(names.onTarget(names.onSource(name).orElseThrow())).isEqualTo(name);
+        });
+    }
+
     @Example
     void shouldTranslateInBothDirections() {
         TopicPartition orders = new TopicPartition("orders", 3);

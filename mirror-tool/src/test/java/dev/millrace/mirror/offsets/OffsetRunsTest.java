@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.mirror.offsets.OffsetRuns.Copy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -141,6 +143,35 @@ class OffsetRunsTest {
             }
         }
 
+        /** A group of the target goes on at the source, from each offset: it skips no original that it has not read. */
+        void checkInverted(boolean isExact) {
+            OffsetRuns inverted = runs.inverted();
+            if (runs.end() == position) {
+                inverted.moveEnd(targetEnd);
+            }
+            for (long from = 0; from <= targetEnd; from++) {
+                if (inverted.isBefore(from)) {
+                    continue;
+                }
+                Translation to = inverted.translate(from);
+                Set<Long> read = new HashSet<>();
+                Set<Long> unread = new HashSet<>();
+                for (Copy copy : copies) {
+                    (copy.target() < from ? read : unread).add(copy.source());
+                }
+                unread.removeAll(read);
+                assertThat(unread)
+                        .as("%d in %s, inverted %s", from, runs, inverted)
+                        .allMatch(source -> source >= to.target());
+                if (isExact) {
+                    assertThat(to.twiceAtMost()).isZero();
+                    assertThat(read)
+                            .as("%d in %s, inverted %s", from, runs, inverted)
+                            .allMatch(source -> source < to.target());
+                }
+            }
+        }
+
         void check(long offset) {
             Translation to = runs.translate(offset);
             assertThat(to.target()).as("%d in %s", offset, runs).isLessThanOrEqualTo(targetEnd);
@@ -199,6 +230,7 @@ class OffsetRunsTest {
             }
         }
         checkLastCopy(model);
+        model.checkInverted(false);
     }
 
     @Property
@@ -225,6 +257,7 @@ class OffsetRunsTest {
             }
         }
         assertThat(model.runs.lastCopy()).isEqualTo(model.copies.stream().reduce((first, second) -> second));
+        model.checkInverted(true);
     }
 
     @Example
