@@ -2,11 +2,18 @@ package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.cutover.Cutover;
+import dev.millrace.mirror.cutover.CutoverOptions;
 import dev.millrace.mirror.cutover.CutoverReport;
+import dev.millrace.mirror.cutover.CutoverResult;
 import dev.millrace.mirror.cutover.VerifyExtent;
+import dev.millrace.mirror.text.MirrorException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -22,12 +29,13 @@ import picocli.CommandLine.Spec;
             "Moves from the source to the target, while a mirror with the same options runs: checks the mirror, waits until"
                     + " nobody writes at the source and all is copied, moves the consumer groups of --groups, and compares"
                     + " both clusters.",
-            "Without --yes, only says what each step finds now. It stops nobody: stop the producers yourself, and the"
-                    + " consumers when all is copied. It may be ended and started again at any time."
+            "Without --yes, it asks before it changes something; if it cannot ask, because no terminal is there, it only"
+                    + " says what each step finds now. It stops no consumers, and producers only with --fence acls. It may"
+                    + " be ended and started again at any time."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:all steps are done, or without --yes: what they find is printed",
+            "0:all steps are done, or what they find is printed",
             "1:a step has stopped, for the reason that is printed",
             "2:the command line or a file it names is wrong"
         })
@@ -36,8 +44,51 @@ final class CutoverCommand implements Callable<Integer> {
     @SuppressWarnings("unused") // Only its annotation matters.
     private StandardOptions standard;
 
-    @Option(names = "--yes", order = 0, description = "Do the steps, and do not only say what they find now.")
-    private boolean isToBeDone;
+    @Option(names = "--yes", order = 0, description = "Do all steps without asking.")
+    private boolean isAgreed;
+
+    @Option(names = "--dry-run", order = 0, description = "Only say what each step finds now.")
+    private boolean isDryRun;
+
+    @Option(
+            names = "--undo",
+            order = 0,
+            description =
+                    "Take back what an earlier call with --fence acls has denied, and do nothing else: producers can"
+                            + " go on at the source, and the mirror runs on.")
+    private boolean isUndo;
+
+    @Option(
+            names = "--fence",
+            paramLabel = "acls|none",
+            converter = FenceParser.class,
+            defaultValue = "none",
+            order = 0,
+            description =
+                    "How producers are kept away from the source. acls: whoever an ACL allows to write to the topics"
+                            + " is denied it by another one. none: stop them yourself. Default: ${DEFAULT-VALUE}.")
+    private FenceKind fence;
+
+    @Option(
+            names = "--fence-except",
+            paramLabel = "PRINCIPAL",
+            order = 0,
+            description = "A principal that --fence acls leaves alone, such as User:mirror, as which the way back will"
+                    + " write. May be given several times.")
+    private List<String> exceptions = List.of();
+
+    @Option(
+            names = "--abort-transactions",
+            order = 0,
+            description = "Abort transactions of the source that are still open after --quiet, instead of waiting for"
+                    + " them.")
+    private boolean areTransactionsAborted;
+
+    @Option(
+            names = "--keep-way-back",
+            order = 0,
+            description = "Prepare a mirror back, 'mirror run --back', that begins exactly at the cut.")
+    private boolean isWayBackKept;
 
     @Option(
             names = "--quiet",
@@ -78,6 +129,14 @@ final class CutoverCommand implements Callable<Integer> {
                     + " Default: ${DEFAULT-VALUE}.")
     private VerifyExtent verify;
 
+    @Option(
+            names = "--json",
+            order = 19,
+            description =
+                    "Print a JSON object when it is done: the offsets of the cut, groups, and the time of each step."
+                            + " What the steps find goes to standard error.")
+    private boolean isJson;
+
     @Mixin
     private MirrorOptions mirrorOptions;
 
@@ -90,6 +149,24 @@ final class CutoverCommand implements Callable<Integer> {
     @Spec
     private CommandLine.Model.CommandSpec spec;
 
+    /** How producers are kept away from the source. */
+    private enum FenceKind {
+        ACLS,
+        NONE;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    static final class FenceParser implements ITypeConverter<FenceKind> {
+        @Override
+        public FenceKind convert(String text) {
+            return OptionValues.parse(FenceKind.values(), text);
+        }
+    }
+
     static final class ExtentParser implements ITypeConverter<VerifyExtent> {
         @Override
         public VerifyExtent convert(String text) {
@@ -100,18 +177,50 @@ final class CutoverCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Logs.configure(verbose);
-        MirrorConfig config = mirrorOptions.toCheckedConfig();
-        PrintWriter out = spec.commandLine().getOut();
-        new Cutover(
-                        config,
-                        new Cutover.Options(isToBeDone, quiet, giveUpAfter, again, verify),
-                        new Printer(out, System.err, statusOption.interval()))
-                .run();
-        if (!isToBeDone) {
-            out.printf("%nnothing was changed: give --yes to do it%n");
+        if (fence == FenceKind.NONE && !exceptions.isEmpty()) {
+            throw MirrorException.usage("--fence-except " + exceptions.get(0)
+                    + ": --fence acls is needed, for which it is" + " an exception");
         }
+        exceptions.forEach(CutoverCommand::requirePrincipal);
+        MirrorConfig config = mirrorOptions.toCheckedConfig();
+        boolean isToBeDone = !isDryRun && (isAgreed || Terminal.canAsk());
+        CutoverOptions options = new CutoverOptions(
+                isToBeDone,
+                fence == FenceKind.ACLS ? Optional.of(Set.copyOf(exceptions)) : Optional.empty(),
+                areTransactionsAborted,
+                quiet,
+                giveUpAfter,
+                again,
+                verify,
+                isWayBackKept);
+        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter text = isJson ? spec.commandLine().getErr() : out;
+        Cutover cutover = new Cutover(
+                config,
+                mirrorOptions.toOppositeConfig(),
+                options,
+                new Printer(text, System.err, statusOption.interval(), isAgreed));
+        if (isUndo) {
+            cutover.undo();
+        } else {
+            CutoverResult result = cutover.run();
+            if (!isToBeDone) {
+                text.printf("%nnothing was changed: give --yes to do it%n");
+            }
+            if (isJson) {
+                out.println(CutoverJson.format(result));
+            }
+        }
+        text.flush();
         out.flush();
         return 0;
+    }
+
+    private static void requirePrincipal(String text) {
+        if (!text.matches("\\w+:.+")) {
+            throw MirrorException.usage(
+                    "--fence-except '" + text + "': the name of a principal begins with its type, such as User:mirror");
+        }
     }
 
     /** Prints findings at once; of what a step waits for, a line each interval. */
@@ -119,9 +228,11 @@ final class CutoverCommand implements Callable<Integer> {
         private final PrintWriter out;
         private final PrintStream progress;
         private final Duration interval;
+        private final boolean isAgreed;
         private long toldNanos;
 
-        Printer(PrintWriter out, PrintStream progress, Duration interval) {
+        Printer(PrintWriter out, PrintStream progress, Duration interval, boolean isAgreed) {
+            this.isAgreed = isAgreed;
             this.out = out;
             this.progress = progress;
             this.interval = interval;
@@ -153,6 +264,11 @@ final class CutoverCommand implements Callable<Integer> {
             } else {
                 progress.printf("   %s%n", what);
             }
+        }
+
+        @Override
+        public boolean mayChange(String change) {
+            return isAgreed || Terminal.ask("   " + change + "? [y/N] ");
         }
 
         private void clear() {

@@ -16,7 +16,6 @@ import org.apache.kafka.common.resource.ResourceType;
  * write ACLs to the target: there only the mirror writes to these topics, until their producers move.
  */
 public final class TopicReaders {
-    private static final String EVERY_TOPIC = "*";
     private static final Set<AclOperation> READING =
             Set.of(AclOperation.READ, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS);
 
@@ -32,21 +31,12 @@ public final class TopicReaders {
         Set<AclBinding> readers = new HashSet<>();
         for (AclBinding acl : source) {
             for (String topic : topics) {
-                if (holdsFor(acl.pattern(), topic)) {
+                if (TopicAcls.areFor(acl.pattern(), topic)) {
                     addReading(acl.entry(), names.onTarget(topic), readers);
                 }
             }
         }
         return readers;
-    }
-
-    private static boolean holdsFor(ResourcePattern pattern, String topic) {
-        if (pattern.resourceType() != ResourceType.TOPIC) {
-            return false;
-        }
-        return pattern.patternType() == PatternType.PREFIXED
-                ? topic.startsWith(pattern.name())
-                : pattern.name().equals(topic) || pattern.name().equals(EVERY_TOPIC);
     }
 
     private static void addReading(AccessControlEntry entry, String topic, Set<AclBinding> readers) {

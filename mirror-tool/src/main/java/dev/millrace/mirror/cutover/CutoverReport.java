@@ -10,4 +10,12 @@ public interface CutoverReport {
 
     /** A step still waits, for this; called about once a second. */
     void onProgress(String what);
+
+    /**
+     * Asks before something is changed. May block.
+     *
+     * @param change what would be done; a sentence without its full stop
+     * @return whether to do it
+     */
+    boolean mayChange(String change);
 }

@@ -1,6 +1,5 @@
 package dev.millrace.mirror.cutover;
 
-import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.groups.FailoverPlan;
 import dev.millrace.mirror.progress.CommittedOffsets;
 import dev.millrace.mirror.progress.GroupOffsets;
@@ -27,22 +26,23 @@ import org.apache.kafka.common.TopicPartition;
  * @param members the groups that had members at the source before the plan was made
  * @param unknown the groups of which the source does not tell now what they have committed
  */
-record LastOffsets(MirrorConfig config, FailoverPlan plan, Set<String> members, Set<String> unknown) {
+record LastOffsets(BothClusters clusters, FailoverPlan plan, Set<String> members, Set<String> unknown) {
     /**
      * Asks both clusters. Blocks until they have answered. Asks about members first: what they commit before they leave
      * is then in the plan.
      *
      * @param known groups that a former answer was about
      */
-    static LastOffsets ask(MirrorConfig config, Admin source, Admin target, Set<String> known) {
+    static LastOffsets ask(BothClusters clusters, Set<String> known) {
+        Admin source = clusters.source();
         Set<String> members = GroupOffsets.active(source, known);
-        FailoverPlan plan = FailoverPlan.of(config, source, target);
+        FailoverPlan plan = FailoverPlan.of(clusters.config(), source, clusters.target());
         Set<String> unknown = new TreeSet<>(known);
         unknown.removeAll(groups(plan));
         if (!unknown.isEmpty()) { // A group that is deleted, or has no offsets any more, is known.
             unknown.removeAll(new CommittedOffsets(source).of(unknown).keySet());
         }
-        return new LastOffsets(config, plan, members, unknown);
+        return new LastOffsets(clusters, plan, members, unknown);
     }
 
     private static Set<String> groups(FailoverPlan plan) {
@@ -106,9 +106,9 @@ record LastOffsets(MirrorConfig config, FailoverPlan plan, Set<String> members, 
      * @param onMoved told of each group whose offsets are written
      * @throws MirrorException if the target does not take the offsets of a group
      */
-    boolean write(Admin source, Admin target, Consumer<String> onMoved) {
+    boolean write(Consumer<String> onMoved) {
         Map<String, Map<TopicPartition, OffsetAndMetadata>> here =
-                CommittedOffsets.stable(source).of(groups());
+                CommittedOffsets.stable(clusters.source()).of(groups());
         Map<String, Map<TopicPartition, OffsetAndMetadata>> offsets = new HashMap<>();
         for (FailoverPlan.Position next : toMove().toList()) {
             OffsetAndMetadata committed =
@@ -119,12 +119,12 @@ record LastOffsets(MirrorConfig config, FailoverPlan plan, Set<String> members, 
             if (!next.isFurtherThere()) {
                 offsets.computeIfAbsent(next.group(), group -> new HashMap<>())
                         .put(
-                                config.names().onTarget(next.partition()),
+                                clusters.config().names().onTarget(next.partition()),
                                 new OffsetAndMetadata(next.target(), committed.metadata()));
             }
         }
         offsets.forEach((group, of) -> {
-            GroupOffsets.commitKeepingLater(target, group, of).ifPresent(failure -> {
+            GroupOffsets.commitKeepingLater(clusters.target(), group, of).ifPresent(failure -> {
                 throw MirrorException.failed("The target does not take the offsets of group " + group, failure);
             });
             onMoved.accept(group);

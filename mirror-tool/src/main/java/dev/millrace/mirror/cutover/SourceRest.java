@@ -23,7 +23,9 @@ import org.apache.kafka.common.Uuid;
  */
 record SourceRest(Map<TopicPartition, Long> ends, Set<TopicPartition> open, Map<TopicPartition, Long> left) {
     /** Asks both clusters. Blocks until they have answered. */
-    static SourceRest ask(MirrorConfig config, Admin source, Admin target, String sourceId, String targetId) {
+    static SourceRest ask(BothClusters clusters) {
+        MirrorConfig config = clusters.config();
+        Admin source = clusters.source();
         Map<TopicPartition, Uuid> ids = Clusters.topicIdsByPartition(
                 source, MatchingTopics.ask(source, config).mirrored());
         // The ends first: positions that are read later may be beyond them, and never wrongly before.
@@ -31,7 +33,8 @@ record SourceRest(Map<TopicPartition, Long> ends, Set<TopicPartition> open, Map<
         Map<TopicPartition, Long> stable =
                 Clusters.offsets(source, ids.keySet(), OffsetSpec.latest(), IsolationLevel.READ_COMMITTED);
         Map<TopicPartition, Long> starts = Clusters.offsets(source, ids.keySet(), OffsetSpec.earliest());
-        MirrorPositions positions = MirrorPositions.read(config, source, target, sourceId, targetId);
+        MirrorPositions positions =
+                MirrorPositions.read(config, source, clusters.target(), clusters.sourceId(), clusters.targetId());
         Set<TopicPartition> open = new TreeSet<>(Clusters.PARTITION_ORDER);
         Map<TopicPartition, Long> left = new TreeMap<>(Clusters.PARTITION_ORDER);
         ends.forEach((partition, end) -> {

@@ -5,18 +5,21 @@ import dev.millrace.mirror.text.Words;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.admin.AbortTransactionSpec;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ProducerState;
 import org.apache.kafka.clients.admin.TransactionListing;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Says who writes to the source, as far as it tells: a broker remembers idempotent producers only, by an id that means
+ * Knows who writes to the source, as far as it tells: a broker remembers idempotent producers only, by an id that means
  * nothing to an operator unless the producer is transactional. Who writes is seen by comparing two answers.
  */
 record SourceWriters(Admin source) {
@@ -40,8 +43,7 @@ record SourceWriters(Admin source) {
                 boolean isOpen = producer.currentTransactionStartOffset().isPresent();
                 if (isOpen
                         || hasWritten(before.getOrDefault(partition, Map.of()).get(id), producer)) {
-                    String name = transactionalIds.get(id);
-                    writers.add((name == null ? "producer id " + id : "transactional id " + name)
+                    writers.add(describe(id, transactionalIds)
                             + (isOpen
                                     ? " (transaction open since offset "
                                             + producer.currentTransactionStartOffset()
@@ -59,6 +61,41 @@ record SourceWriters(Admin source) {
             lines.add("and " + Words.count(partitions.size() - asked.size(), "other partition"));
         }
         return lines;
+    }
+
+    /**
+     * Aborts the transactions that are open in these partitions, and returns for each a sentence without its full stop.
+     * A transaction that has a name is aborted by fencing its producer, as a new producer with that name would do; one
+     * that no coordinator knows, at its partition. Blocks until the source has answered.
+     */
+    List<String> abortTransactions(Collection<TopicPartition> partitions) {
+        Map<Long, String> transactionalIds = transactionalIds();
+        Set<String> aborted = new HashSet<>();
+        List<String> lines = new ArrayList<>();
+        producers(List.copyOf(partitions))
+                .forEach((partition, producers) -> producers.forEach((id, producer) ->
+                        producer.currentTransactionStartOffset().ifPresent(since -> {
+                            String name = transactionalIds.get(id);
+                            if (name == null) {
+                                Clusters.awaitUnchecked(source.abortTransaction(new AbortTransactionSpec(
+                                                partition,
+                                                id,
+                                                (short) producer.producerEpoch(),
+                                                producer.coordinatorEpoch().orElse(0)))
+                                        .all());
+                            } else if (aborted.add(name)) {
+                                Clusters.awaitUnchecked(
+                                        source.fenceProducers(Set.of(name)).all());
+                            }
+                            lines.add("aborted the transaction of " + describe(id, transactionalIds) + ", open in "
+                                    + partition + " since offset " + since);
+                        })));
+        return lines;
+    }
+
+    private static String describe(long producerId, Map<Long, String> transactionalIds) {
+        String name = transactionalIds.get(producerId);
+        return name == null ? "producer id " + producerId : "transactional id " + name;
     }
 
     private static boolean hasWritten(ProducerState beforeOrNull, ProducerState now) {

@@ -3,6 +3,7 @@ package dev.millrace.mirror.topics;
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.cluster.CopiesOnTarget;
 import dev.millrace.mirror.cluster.MatchingTopics;
+import dev.millrace.mirror.cluster.TopicAcls;
 import dev.millrace.mirror.cluster.TopicReaders;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.config.SyncPolicy;
@@ -21,17 +22,11 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.KafkaFuture;
-import org.apache.kafka.common.acl.AccessControlEntryFilter;
 import org.apache.kafka.common.acl.AclBinding;
-import org.apache.kafka.common.acl.AclBindingFilter;
 import org.apache.kafka.common.acl.AclPermissionType;
-import org.apache.kafka.common.errors.SecurityDisabledException;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.apache.kafka.common.quota.ClientQuotaFilter;
-import org.apache.kafka.common.resource.PatternType;
-import org.apache.kafka.common.resource.ResourcePatternFilter;
-import org.apache.kafka.common.resource.ResourceType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -103,8 +98,8 @@ public final class ClusterSync implements AutoCloseable {
     }
 
     private void copyReaders(Collection<String> topics) {
-        Set<AclBinding> missing = TopicReaders.of(topicAcls(source, "source"), topics, names);
-        missing.removeAll(topicAcls(target, "target"));
+        Set<AclBinding> missing = TopicReaders.of(TopicAcls.ask(source, "source"), topics, names);
+        missing.removeAll(TopicAcls.ask(target, "target"));
         // Denials are created first, so that nobody reads in the meantime what the source denies.
         if (create(withPermission(missing, AclPermissionType.DENY))) {
             create(withPermission(missing, AclPermissionType.ALLOW));
@@ -136,17 +131,6 @@ public final class ClusterSync implements AutoCloseable {
             }
         }
         return areTaken;
-    }
-
-    private static Collection<AclBinding> topicAcls(Admin cluster, String role) {
-        try {
-            return Clusters.awaitUnchecked(cluster.describeAcls(new AclBindingFilter(
-                            new ResourcePatternFilter(ResourceType.TOPIC, null, PatternType.ANY),
-                            AccessControlEntryFilter.ANY))
-                    .values());
-        } catch (SecurityDisabledException e) {
-            throw MirrorException.failed("the " + role + " cluster has no authorizer, and so no ACLs", e);
-        }
     }
 
     private void copyQuotas() {

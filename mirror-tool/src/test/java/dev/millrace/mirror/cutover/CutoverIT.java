@@ -2,6 +2,7 @@ package dev.millrace.mirror.cutover;
 
 import static dev.millrace.mirror.support.MirrorFixture.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.support.MirrorFixture;
@@ -17,6 +18,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.ProducerFencedException;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -38,7 +40,7 @@ class CutoverIT {
         String topic = "moved";
         clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
         List<String> groups = List.of(topic + "-g-classic", topic + "-g-consumer");
-        Map<String, Map<TopicPartition, List<Long>>> seen = new HashMap<>();
+        Map<String, Map<Integer, List<Long>>> seen = new HashMap<>();
         groups.forEach(group -> seen.put(group, new HashMap<>()));
         try (MirrorProcess mirror = mirror(topic)) {
             try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed);
@@ -78,7 +80,7 @@ class CutoverIT {
                 }
             }
         }
-        Map<TopicPartition, List<Long>> all = new HashMap<>();
+        Map<Integer, List<Long>> all = new HashMap<>();
         try (GroupReader whole = reader(true, topic + "-all-classic", ALL)) {
             await("all is read", () -> whole.count() >= clusters.written(topic));
             whole.stop();
@@ -90,7 +92,7 @@ class CutoverIT {
     }
 
     @Test
-    void shouldWaitForATransactionThatHangs() throws Exception {
+    void shouldTellWhoseTransactionHangsAndAbortIt() throws Exception {
         String topic = "hanging";
         TopicPartition partition = new TopicPartition(topic, 0);
         clusters.source().createTopic(topic, 1, 1, Map.of());
@@ -105,18 +107,20 @@ class CutoverIT {
             writer.send(new ProducerRecord<>(topic, new byte[10]));
             writer.flush();
             await("it has copied what is committed", () -> clusters.committed(topic) == 1, mirror);
-            try (MirrorProcess cutover = cutover(topic, "--verify=whole")) {
-                await("it waits", () -> cutover.hasPrinted("a transaction is open in partition hanging-0"), cutover);
-                await(
-                        "it says whose",
-                        () -> cutover.hasPrinted("transactional id hanging-writer (transaction open since offset 1)"),
-                        cutover);
-                writer.commitTransaction();
+            try (MirrorProcess cutover = cutover(topic, "--give-up-after=1s")) {
+                assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isEqualTo(1);
+                assertThat(cutover.output())
+                        .contains("a transaction is open in partition hanging-0")
+                        .contains("transactional id hanging-writer (transaction open since offset 1)");
+            }
+            try (MirrorProcess cutover = cutover(topic, "--verify=whole", "--quiet=1s", "--abort-transactions")) {
                 assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isZero();
                 assertThat(cutover.output())
-                        .contains("2 records compared, the same")
+                        .contains("aborted the transaction of transactional id hanging-writer, open in hanging-0")
+                        .contains("1 record compared, the same")
                         .contains("no group is moved: without --groups");
             }
+            assertThatThrownBy(writer::commitTransaction).isInstanceOf(ProducerFencedException.class);
         }
     }
 
@@ -129,6 +133,10 @@ class CutoverIT {
             assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isEqualTo(1);
             assertThat(cutover.output()).contains("The mirror does not run: group " + topic + " on the source has no");
         }
+        try (MirrorProcess back = MirrorProcess.start(clusters.arguments("run", topic, "--back"))) {
+            assertThat(back.awaitExit(STOP)).as(back.output()).isEqualTo(1);
+            assertThat(back.output()).contains("--back: group unmoved-back on the source has no position");
+        }
         try (MirrorProcess mirror = mirror(topic);
                 SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed)) {
             await("it copies", () -> clusters.committed(topic) > 1_000, mirror);
@@ -136,7 +144,11 @@ class CutoverIT {
                 assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isEqualTo(1);
                 assertThat(cutover.output())
                         .contains("After 3 s (--give-up-after)")
-                        .contains("Nothing was changed, and the mirror goes on");
+                        .contains("No group was moved, and the mirror goes on");
+            }
+            try (MirrorProcess fencing = cutover(topic, "--fence=acls")) {
+                assertThat(fencing.awaitExit(STOP)).as(fencing.output()).isEqualTo(1);
+                assertThat(fencing.output()).contains("the source cluster has no authorizer");
             }
             load.stop();
             try (MirrorProcess look = MirrorProcess.start(clusters.arguments("cutover", topic))) {
@@ -148,7 +160,7 @@ class CutoverIT {
         }
     }
 
-    private static long count(Map<TopicPartition, List<Long>> records) {
+    private static long count(Map<Integer, List<Long>> records) {
         return records.values().stream().mapToLong(List::size).sum();
     }
 

@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** A program that reads a topic in a group, commits what it has read, and knows of no mirror. */
@@ -18,7 +17,7 @@ final class GroupReader implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(100);
 
     /** Only its thread uses it until that has ended. */
-    private final Map<TopicPartition, List<Long>> timestamps = new HashMap<>();
+    private final Map<Integer, List<Long>> timestamps = new HashMap<>();
 
     private final AtomicLong count = new AtomicLong();
     private final KafkaConsumer<byte[], byte[]> consumer;
@@ -50,9 +49,7 @@ final class GroupReader implements AutoCloseable {
                 ConsumerRecords<byte[], byte[]> polled = consumer.poll(POLL);
                 for (ConsumerRecord<byte[], byte[]> record : polled) {
                     timestamps
-                            .computeIfAbsent(
-                                    new TopicPartition(record.topic(), record.partition()),
-                                    partition -> new ArrayList<>())
+                            .computeIfAbsent(record.partition(), partition -> new ArrayList<>())
                             .add(record.timestamp());
                 }
                 consumer.commitSync();
@@ -70,8 +67,11 @@ final class GroupReader implements AutoCloseable {
         return count.get();
     }
 
-    /** Adds the timestamps of what it has read, in order; each record has its own. To be called after {@link #stop}. */
-    void addTo(Map<TopicPartition, List<Long>> all) {
+    /**
+     * Adds the timestamps of what it has read of each partition, in order; each record has its own. To be called after
+     * {@link #stop}.
+     */
+    void addTo(Map<Integer, List<Long>> all) {
         timestamps.forEach((partition, read) ->
                 all.computeIfAbsent(partition, unused -> new ArrayList<>()).addAll(read));
     }

@@ -1,0 +1,27 @@
+package dev.millrace.mirror.cutover;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What an operator chooses.
+ *
+ * @param isToBeDone whether to do the steps; otherwise each only says what it finds
+ * @param fence whether writers are denied writing at the source; empty if not, else the principals that may still write
+ * @param areTransactionsAborted whether transactions are aborted that are open though nobody writes
+ * @param quiet for how long no partition may grow before the source counts as written to by nobody
+ * @param giveUpAfter how long to wait for writers and the mirror, and then for the groups
+ * @param again how many records a group may see again in a partition
+ * @param verify how much is compared
+ * @param isWayBackKept whether a mirror back is prepared
+ */
+public record CutoverOptions(
+        boolean isToBeDone,
+        Optional<Set<String>> fence,
+        boolean areTransactionsAborted,
+        Duration quiet,
+        Duration giveUpAfter,
+        long again,
+        VerifyExtent verify,
+        boolean isWayBackKept) {}

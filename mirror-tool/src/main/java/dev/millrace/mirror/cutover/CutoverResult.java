@@ -1,0 +1,30 @@
+package dev.millrace.mirror.cutover;
+
+import dev.millrace.mirror.groups.FailoverPlan;
+import dev.millrace.mirror.groups.OffsetMapReversal.Ends;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * What a cutover has found and done.
+ *
+ * @param sourceId the source's cluster id
+ * @param targetId the target's cluster id
+ * @param group of the mirror
+ * @param steps how long each step took, in their order; without those that were not reached
+ * @param cut where the logs ended when all was copied, by partitions of the source; empty before that
+ * @param groups where groups go on; empty without {@code --groups}
+ * @param compared how many records were compared last, and were the same
+ * @param verify how much was compared
+ */
+public record CutoverResult(
+        String sourceId,
+        String targetId,
+        String group,
+        Map<String, Duration> steps,
+        Map<TopicPartition, Ends> cut,
+        List<FailoverPlan.Position> groups,
+        long compared,
+        VerifyExtent verify) {}
