@@ -53,8 +53,8 @@ public final class MirrorOptions {
             required = true,
             order = 3,
             description = "Topics whose whole name matches this Java regular expression, or one of several"
-                    + " separated by commas. Internal topics (__*, millrace-offsets.*, and MirrorMaker 2's mm2*.internal"
-                    + " and *.checkpoints.internal) are never mirrored. Topics that the target lacks are created there"
+                    + " separated by commas. Internal topics (__*, millrace-offsets.*, millrace-cutover.*, and"
+                    + " MirrorMaker 2's mm2*.internal and *.checkpoints.internal) are never mirrored. Topics that the target lacks are created there"
                     + " with the settings of the source.")
     private String topics;
 
