@@ -106,7 +106,7 @@ final class CutoverCommand implements Callable<Integer> {
             defaultValue = "forever",
             order = 0,
             description = "How long to wait for writers and the mirror, and then for the members of groups; after that,"
-                    + " all stays as it was. Default: ${DEFAULT-VALUE}.")
+                    + " no group is moved. Default: ${DEFAULT-VALUE}.")
     private Duration giveUpAfter;
 
     @Option(
@@ -182,6 +182,12 @@ final class CutoverCommand implements Callable<Integer> {
                     + ": --fence acls is needed, for which it is" + " an exception");
         }
         exceptions.forEach(CutoverCommand::requirePrincipal);
+        if (isUndo && isDryRun) {
+            throw MirrorException.usage("--undo --dry-run: --dry-run shows what was denied, without --undo");
+        }
+        if (isUndo && !isAgreed && !Terminal.canAsk()) {
+            throw MirrorException.usage("--undo: it lets writers go on at the source; agree with --yes");
+        }
         MirrorConfig config = mirrorOptions.toCheckedConfig();
         boolean isToBeDone = !isDryRun && (isAgreed || Terminal.canAsk());
         CutoverOptions options = new CutoverOptions(

@@ -25,18 +25,19 @@ final class CutoverJson {
                         .endObject());
         json.endArray();
         json.name("cut").beginArray();
-        result.cut().keySet().stream()
-                .sorted(Clusters.PARTITION_ORDER)
-                .forEach(partition -> json.beginObject()
-                        .name("topic")
-                        .value(partition.topic())
-                        .name("partition")
-                        .value(partition.partition())
-                        .name("source_end")
-                        .value(result.cut().get(partition).source())
-                        .name("target_end")
-                        .value(result.cut().get(partition).target())
-                        .endObject());
+        result.cut().keySet().stream().sorted(Clusters.PARTITION_ORDER).forEach(partition -> {
+            json.beginObject()
+                    .name("topic")
+                    .value(partition.topic())
+                    .name("partition")
+                    .value(partition.partition())
+                    .name("source_end")
+                    .value(result.cut().get(partition));
+            if (result.turnedAt().containsKey(partition)) {
+                json.name("target_end").value(result.turnedAt().get(partition).target());
+            }
+            json.endObject();
+        });
         json.endArray();
         json.name("groups").beginArray();
         result.groups()

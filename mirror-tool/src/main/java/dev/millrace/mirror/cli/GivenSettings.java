@@ -49,8 +49,10 @@ final class GivenSettings {
 
     /**
      * Returns the settings of the same client for another cluster: those that belong to a cluster are the other one's.
+     * Variables are replaced.
      *
      * @param there the settings of the client that has used the other cluster
+     * @throws MirrorException when a provider cannot be used
      */
     GivenSettings at(GivenSettings there) {
         GivenSettings moved = new GivenSettings();
@@ -61,9 +63,9 @@ final class GivenSettings {
 
     private void take(GivenSettings other, Predicate<String> isTaken) {
         places.addAll(other.places);
-        other.values.forEach((key, value) -> {
+        other.resolve().forEach((key, value) -> {
             if (isTaken.test(key)) {
-                add(key, value, other.names.get(key));
+                add(key, value.toString(), other.names.get(key));
             }
         });
     }

@@ -8,6 +8,7 @@ import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.config.MirrorPolicies;
 import dev.millrace.mirror.config.ProducerKind;
 import dev.millrace.mirror.config.ResumeMode;
+import dev.millrace.mirror.config.SyncPolicy;
 import dev.millrace.mirror.config.TargetLossPolicy;
 import dev.millrace.mirror.config.TopicNames;
 import dev.millrace.mirror.config.TopicPattern;
@@ -391,7 +392,7 @@ public final class MirrorOptions {
                         refusals.toPolicies(resume, producerKind, producer),
                         resume(chosen),
                         groups.toPolicy(),
-                        sync.toPolicy()));
+                        isWayBack ? SyncPolicy.NONE : sync.toPolicy()));
     }
 
     /** What is there when a cutover ends has positions, so on the way back only what appears later begins anywhere. */

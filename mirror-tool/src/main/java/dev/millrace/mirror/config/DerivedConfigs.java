@@ -39,6 +39,12 @@ public final class DerivedConfigs {
             .flatMap(Set::stream)
             .collect(Collectors.toUnmodifiableSet());
 
+    /** What the names of settings begin with that belong to a cluster. */
+    private static final List<String> OF_CLUSTER =
+            List.of("bootstrap.", "client.dns.lookup", "security.", "ssl.", "sasl.", "socket.connection.");
+
+    private static final String OWN_SETTINGS = "millrace.";
+
     private DerivedConfigs() {}
 
     /** Returns the configuration of an admin client of the same cluster: those settings that an admin client takes. */
@@ -48,11 +54,14 @@ public final class DerivedConfigs {
         return config;
     }
 
-    /** Whether the setting belongs to a cluster, whatever the client is: how to reach it, and what plugins read. */
+    /**
+     * Whether the setting belongs to a cluster, whatever the client is: its addresses, what secures the connection, and
+     * what plugins for that may read.
+     */
     public static boolean isOfCluster(String setting) {
-        return !KAFKA_SETTINGS.contains(setting)
-                || (AdminClientConfig.configNames().contains(setting)
-                        && !setting.equals(AdminClientConfig.CLIENT_ID_CONFIG));
+        return KAFKA_SETTINGS.contains(setting)
+                ? OF_CLUSTER.stream().anyMatch(setting::startsWith)
+                : !setting.startsWith(OWN_SETTINGS);
     }
 
     /** Returns the settings with these names and those that no client knows: plugins for TLS and SASL may read them. */

@@ -147,7 +147,8 @@ public final class TopicNames {
         if (name != null) {
             return name;
         }
-        return removed.equals(prefix) ? topic : prefix + topic.substring(removed.length());
+        boolean isChanged = !removed.equals(prefix) && topic.startsWith(removed);
+        return isChanged ? prefix + topic.substring(removed.length()) : topic;
     }
 
     /** Returns the partition of the target to which a partition of the source is copied. */

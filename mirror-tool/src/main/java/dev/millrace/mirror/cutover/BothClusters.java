@@ -52,13 +52,18 @@ record BothClusters(MirrorConfig config, Admin source, Admin target, String sour
         return "group " + group + " on the " + (config.isExactlyOnce() ? "target" : "source");
     }
 
+    /** Whether the mirror runs, or the cluster of its group does not tell. Blocks while that answers. */
+    boolean hasMirror() {
+        return GroupOffsets.hasMembers(config.isExactlyOnce() ? target : source, group);
+    }
+
     /**
-     * Asks whether the mirror runs.
+     * Makes sure that the mirror runs.
      *
      * @throws MirrorException if it does not
      */
     void requireMirror() {
-        if (!GroupOffsets.hasMembers(config.isExactlyOnce() ? target : source, group)) {
+        if (!hasMirror()) {
             throw MirrorException.failed("The mirror does not run: " + describeGroup()
                     + " has no members. Start it, so that it copies the rest");
         }

@@ -1,9 +1,9 @@
 package dev.millrace.mirror.cutover;
 
-import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.cluster.MatchingTopics;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.groups.OffsetMapReversal.Ends;
+import dev.millrace.mirror.progress.Rewind;
 import dev.millrace.mirror.run.MirrorPlan;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
@@ -14,7 +14,6 @@ import dev.millrace.mirror.verify.Verification;
 import dev.millrace.mirror.verify.VerifyResult;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +21,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
-import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RetriableException;
@@ -31,6 +30,10 @@ import org.apache.kafka.common.errors.RetriableException;
  * Moves from the source to the target while a mirror runs: checks the mirror, keeps writers out if asked to, waits until
  * nobody writes at the source and all is copied, moves the groups, and compares. Each step may be done again, so a run
  * that has ended early is simply started again; what it must know then is in {@link CutoverState}.
+ *
+ * <p>To turn the direction for the way back, it lets the mirror back begin, says that the target is in use, and then ends
+ * the mirror. Killed in between, both could go on, and the one that was to be ended is the one that an operator starts
+ * again; so the next run first ends the other.
  *
  * <p><b>Threads:</b> one thread calls one method, once.
  */
@@ -45,6 +48,8 @@ public final class Cutover {
     private final CutoverReport report;
     /** The groups whose offsets are written. */
     private final Set<String> moved = new TreeSet<>();
+
+    private boolean isFenced;
 
     private final Map<String, Duration> steps = new LinkedHashMap<>();
     private long stepBegunNanos;
@@ -70,9 +75,15 @@ public final class Cutover {
                 return new Steps(clusters, state).look();
             }
             state.create();
-            return OnlyCutover.run(clusters, report, () -> {
+            return OnlyCutover.run(clusters, report, only -> {
                 state.read();
-                return new Steps(clusters, state).run();
+                Steps steps = new Steps(clusters, state);
+                try {
+                    return steps.run(only);
+                } catch (RuntimeException e) {
+                    isFenced = !state.denials().isEmpty();
+                    throw e;
+                }
             });
         } catch (KafkaException e) {
             throw stopped(MirrorException.failed("The cutover has stopped", e));
@@ -82,61 +93,55 @@ public final class Cutover {
     }
 
     /**
-     * Takes back the fence, so that the writers can go on at the source, and leaves the mirror running. Blocks until
+     * Takes back the fence, so that the writers can go on at the source, and leaves the mirror as it is. Blocks until
      * that is done.
      *
-     * @throws MirrorException if the target has got records of its own
+     * @throws MirrorException if the target is already in use
      */
     public void undo() {
         try (BothClusters clusters = BothClusters.connect(config);
                 CutoverState state = new CutoverState(clusters)) {
             state.read();
-            if (state.isEmpty()) {
-                report.tell("there is nothing to take back: no cutover has changed anything");
+            Fence fence = new Fence(clusters.source(), state);
+            if (state.isDone()) {
+                throw MirrorException.failed("The cutover is done, and the target may have records by now that the"
+                        + " source lacks. Return by the way back; or, if the source is no longer needed, remove its ACLs"
+                        + " yourself"
+                        + String.join(
+                                "",
+                                fence.describe().stream().map(who -> "; " + who).toList()));
+            }
+            if (state.denials().isEmpty()) {
+                report.tell("there is nothing to take back: nobody is denied writing");
                 return;
             }
-            OnlyCutover.run(clusters, report, () -> {
-                        state.read();
-                        requireNothingOfItsOwn(clusters, state.cut());
-                        List<String> allowed = new Fence(clusters.source(), state).lower();
-                        state.setCut(Map.of());
-                        return allowed;
-                    })
-                    .forEach(denied -> report.tell("denied no longer: " + denied));
-            report.tell("the mirror goes on; groups that were moved go on at the source where they were");
+            require("let " + Words.count(fence.describe().size(), "principal") + " write to the source again");
+            List<String> allowed = OnlyCutover.run(clusters, report, only -> {
+                state.read();
+                only.check();
+                return fence.lower();
+            });
+            allowed.forEach(denied -> report.tell("denied no longer: " + denied));
         } catch (KafkaException e) {
             throw MirrorException.failed("The cutover cannot be undone", e);
         }
     }
 
-    /** Records that only the target has would be left behind. */
-    private static void requireNothingOfItsOwn(BothClusters clusters, Map<TopicPartition, Ends> cut) {
-        Map<TopicPartition, Long> sourceEnds =
-                Clusters.offsetsOfLed(clusters.source(), cut.keySet(), OffsetSpec.latest());
-        Map<TopicPartition, Long> targetEnds = targetEnds(clusters, cut.keySet());
-        cut.forEach((partition, ends) -> {
-            if (sourceEnds.getOrDefault(partition, -1L) == ends.source()
-                    && targetEnds.getOrDefault(partition, -1L) > ends.target()) {
-                throw MirrorException.failed("Since the cut, somebody has written "
-                        + clusters.config().names().onTarget(partition) + " at the target, and the source does not have"
-                        + " these records: a way back that is kept has them, 'mirror run --back' and 'mirror cutover"
-                        + " --back'. If a mirror that was rewound has written them, delete topic "
-                        + CutoverState.topicName(clusters.group()) + " on the target, and start the cutover again");
-            }
-        });
-    }
-
-    private static Map<TopicPartition, Long> targetEnds(BothClusters clusters, Set<TopicPartition> partitions) {
-        return clusters.config()
-                .names()
-                .onSource(Clusters.offsets(
-                        clusters.target(), clusters.config().names().onTarget(partitions), OffsetSpec.latest()));
+    private void require(String change) {
+        if (!report.mayChange(change)) {
+            throw MirrorException.failed("Stopped before it would " + change + ". Start it again to go on");
+        }
     }
 
     private MirrorException stopped(MirrorException why) {
-        return moved.isEmpty()
-                ? why
-                : MirrorException.failed(why.getMessage() + ". Already moved: " + Words.list(moved, "group"));
+        List<String> done = new ArrayList<>();
+        if (!moved.isEmpty()) {
+            done.add("Already moved: " + Words.list(moved, "group"));
+        }
+        if (isFenced) {
+            done.add("Writers are still denied at the source: start the cutover again, or take that back with --undo");
+        }
+        return done.isEmpty() ? why : MirrorException.failed(why.getMessage() + ". " + String.join(". ", done));
     }
 
     private final class Steps {
@@ -149,6 +154,7 @@ public final class Cutover {
 
         private Optional<LastOffsets> groups = Optional.empty();
         private long compared;
+        private Map<TopicPartition, Ends> turnedAt = Map.of();
 
         Steps(BothClusters clusters, CutoverState state) {
             this.clusters = clusters;
@@ -173,20 +179,22 @@ public final class Cutover {
             return result();
         }
 
-        CutoverResult run() {
+        CutoverResult run(OnlyCutover only) {
             check();
+            only.check();
+            Rewind.endIfBegun(opposite); // By a run that was killed before it ended this direction.
             begin(2, "stop the writers");
-            raiseFence();
+            raiseFence(only);
             begin(3, "wait until nobody writes at the source, and all is copied");
-            awaitCut();
+            cut = quiet.await();
             begin(4, "move the groups");
-            groups = groups.map(first -> move(first.groups()));
+            groups = groups.map(first -> move(first.groups(), only));
             tellGroups();
             begin(5, "verify");
             verify(options.verify());
             requireSame();
             begin(6, "done");
-            finish();
+            finish(only);
             endStep();
             return result();
         }
@@ -210,7 +218,8 @@ public final class Cutover {
                     clusters.targetId(),
                     clusters.group(),
                     steps,
-                    cut == null ? Map.of() : state.cut(),
+                    cut == null ? Map.of() : cut.ends(),
+                    turnedAt,
                     groups.map(of -> of.plan().positions()).orElse(List.of()),
                     compared,
                     options.verify());
@@ -220,6 +229,10 @@ public final class Cutover {
             begin(1, "check");
             checkMirror();
             groups = config.policies().groups().names().map(names -> LastOffsets.ask(clusters, Set.of()));
+            if (options.isWayBackKept()) {
+                new WayBack(clusters, opposite).check();
+                report.tell("the way back can be kept");
+            }
             verify(options.verify() == VerifyExtent.NONE ? VerifyExtent.NONE : VerifyExtent.SAMPLE);
         }
 
@@ -288,7 +301,7 @@ public final class Cutover {
             fence.describe().forEach(denied -> report.tell("denied by an earlier run: " + denied));
         }
 
-        private void raiseFence() {
+        private void raiseFence(OnlyCutover only) {
             if (options.fence().isEmpty()) {
                 tellFence();
                 return;
@@ -296,39 +309,21 @@ public final class Cutover {
             Set<String> topics =
                     MatchingTopics.ask(clusters.source(), config).requireSome().mirrored();
             require("deny writing to " + Words.list(topics, "topic") + " at the source");
+            only.check();
             List<String> denied = fence.raise(topics, options.fence().get());
             denied.forEach(who -> report.tell("denied: " + who));
             if (denied.isEmpty()) {
-                report.tell("no ACL allows anybody to write; only super users could");
+                report.tell("nobody else is allowed to write by an ACL");
             }
-        }
-
-        private void require(String change) {
-            if (!report.mayChange(change)) {
-                throw MirrorException.failed("Stopped before it would " + change + ". Start it again to go on");
+            if (options.isWayBackKept() && options.fence().get().isEmpty()) {
+                report.tell("the mirror back must be a super user of the source, or be left alone by --fence-except");
             }
-        }
-
-        /** Where the target ended at the cut is kept: later it has records of its own. */
-        private void awaitCut() {
-            cut = quiet.await();
-            Map<TopicPartition, Ends> known = state.cut();
-            Map<TopicPartition, Long> targetEnds =
-                    targetEnds(clusters, cut.ends().keySet());
-            Map<TopicPartition, Ends> ends = new HashMap<>();
-            cut.ends().forEach((partition, end) -> {
-                Ends before = known.get(partition);
-                ends.put(
-                        partition,
-                        before != null && before.source() == end ? before : new Ends(end, targetEnds.get(partition)));
-            });
-            state.setCut(ends);
         }
 
         // ---- groups ----
 
         /** Waits until the groups have left the source and can go on exactly; moves them. */
-        private LastOffsets move(Set<String> first) {
+        private LastOffsets move(Set<String> first, OnlyCutover only) {
             require("move " + Words.list(first, "group") + " to the target");
             Patience patience = new Patience(options.giveUpAfter());
             Patience exact = new Patience(EXACT);
@@ -342,7 +337,7 @@ public final class Cutover {
                     Optional<String> inexact = offsets.inexact(options.again());
                     if (obstacle.isPresent()) {
                         exact = new Patience(EXACT);
-                    } else if (inexact.isEmpty() && areAsked && isStillCut() && offsets.write(moved::add)) {
+                    } else if (inexact.isEmpty() && areAsked && isStillCut() && write(offsets, only)) {
                         return offsets;
                     } else if (inexact.isPresent() && exact.isOver()) {
                         throw MirrorException.failed(
@@ -360,13 +355,18 @@ public final class Cutover {
             }
         }
 
+        private boolean write(LastOffsets offsets, OnlyCutover only) {
+            only.check();
+            return offsets.write(moved::add);
+        }
+
         /** If somebody has written while groups were waited for, waits again, for what the mirror then copies. */
         private boolean isStillCut() {
             if (SourceRest.ask(clusters).ends().equals(cut.ends())) {
                 return true;
             }
             report.tell("somebody has written to the source again");
-            awaitCut();
+            cut = quiet.await();
             return false;
         }
 
@@ -395,34 +395,59 @@ public final class Cutover {
             report.tell("nobody has come back to the source");
         }
 
-        private void finish() {
+        private void finish(OnlyCutover only) {
+            boolean isWayBack = config.policies().isWayBack();
             if (options.isWayBackKept()) {
-                requireNothingOfItsOwn(clusters, state.cut());
-                int partitions = new WayBack(clusters, opposite).keep(state.cut());
-                report.tell("the way back is kept: 'mirror run --back', with the same options, copies from the cut on,"
-                        + " in " + Words.count(partitions, "partition"));
+                report.tell("stop the mirror now: the way back begins when it has ended");
+                awaitEnd();
+                require("turn the direction, so that the mirror can go back and not on");
             }
-            lowerFenceThere();
-            List<String> next = new ArrayList<>();
-            if (groups.isPresent()) {
-                next.add("the consumers");
+            only.check();
+            WayBack back = new WayBack(clusters, opposite);
+            if (options.isWayBackKept()) {
+                turnedAt = back.begin(cut.ends());
             }
-            next.add("the producers");
-            report.tell("start " + String.join(" and then ", next) + " at the target; "
+            state.setDone(true);
+            if (options.isWayBackKept()) {
+                back.endMirror(cut.ends());
+                report.tell("the direction is turned: 'mirror run" + (isWayBack ? "'" : " --back'")
+                        + ", with the same options, copies what is written from now on");
+            }
+            openTarget();
+            report.tell("start " + (groups.isPresent() ? "the consumers and then " : "") + "the producers at "
+                    + config.producer().get(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG)
                     + (options.isWayBackKept()
-                            ? "stop the mirror before you start the way back"
-                            : "the mirror still runs, and may be stopped"));
+                            ? ""
+                            : isWayBack
+                                    ? "; stop the mirror, and do not start 'mirror run' again: it would copy twice"
+                                    : "; the mirror still runs, and may be stopped"));
         }
 
-        /** The way back ends where the way there has kept the writers out. */
-        private void lowerFenceThere() {
-            if (config.policies().isWayBack()) {
-                BothClusters there = clusters.turned(opposite);
-                try (CutoverState before = new CutoverState(there)) {
-                    before.read();
-                    new Fence(there.source(), before)
-                            .lower()
-                            .forEach(denied -> report.tell("denied no longer at the target: " + denied));
+        /** Waits until the mirror has been stopped, where everything is copied. */
+        private void awaitEnd() {
+            Patience patience = new Patience(options.giveUpAfter());
+            while (clusters.hasMirror()) {
+                String state = clusters.describeGroup() + " still has members";
+                report.onProgress(state);
+                patience.pauseUnlessOver(state);
+            }
+            SourceRest rest = SourceRest.ask(clusters);
+            if (!rest.isNone() || !rest.ends().equals(cut.ends())) {
+                throw MirrorException.failed("The source has got records since step 3, or the mirror has not committed"
+                        + " all. Start the mirror, and the cutover again");
+            }
+        }
+
+        /** A cutover in the other direction may have kept the writers out of what is the target now. */
+        private void openTarget() {
+            BothClusters there = clusters.turned(opposite);
+            try (CutoverState before = new CutoverState(there)) {
+                before.read();
+                new Fence(there.source(), before)
+                        .lower()
+                        .forEach(denied -> report.tell("denied no longer at the target: " + denied));
+                if (before.isDone()) {
+                    before.setDone(false);
                 }
             }
         }

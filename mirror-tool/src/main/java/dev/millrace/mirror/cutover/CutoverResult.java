@@ -14,7 +14,8 @@ import org.apache.kafka.common.TopicPartition;
  * @param targetId the target's cluster id
  * @param group of the mirror
  * @param steps how long each step took, in their order; without those that were not reached
- * @param cut where the logs ended when all was copied, by partitions of the source; empty before that
+ * @param cut where the logs of the source ended when all was copied; empty before that
+ * @param turnedAt where both logs ended when the direction was turned, by partitions of the source; empty if it was not
  * @param groups where groups go on; empty without {@code --groups}
  * @param compared how many records were compared last, and were the same
  * @param verify how much was compared
@@ -24,7 +25,8 @@ public record CutoverResult(
         String targetId,
         String group,
         Map<String, Duration> steps,
-        Map<TopicPartition, Ends> cut,
+        Map<TopicPartition, Long> cut,
+        Map<TopicPartition, Ends> turnedAt,
         List<FailoverPlan.Position> groups,
         long compared,
         VerifyExtent verify) {}

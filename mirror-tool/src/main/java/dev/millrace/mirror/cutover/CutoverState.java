@@ -1,7 +1,6 @@
 package dev.millrace.mirror.cutover;
 
 import dev.millrace.mirror.config.InternalTopics;
-import dev.millrace.mirror.groups.OffsetMapReversal.Ends;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.topics.CompactedTopic;
 import java.nio.ByteBuffer;
@@ -12,23 +11,22 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.utils.Utils;
 
 /**
  * What a cutover must still know when it is called again, from whatever machine: a compacted topic of the target with a
- * record for each ACL of the {@link Fence}, and for each partition with its ends at the cut.
+ * record for each ACL of the {@link Fence}, and one if the cutover is done.
  *
  * <p><b>Threads:</b> one. All methods block while the target answers.
  */
 final class CutoverState implements AutoCloseable {
     private static final String DENIAL = "denied ";
-    private static final String ENDS = "cut ";
+    private static final String DONE = "done";
     private static final int PARTITIONS = 1;
 
     private final CompactedTopic topic;
     private final Set<Denial> denials = new HashSet<>();
-    private final Map<TopicPartition, Ends> cut = new HashMap<>();
+    private boolean isDone;
 
     /** An ACL that denies a principal to write to a topic of the source. */
     record Denial(String topic, String principal) {}
@@ -36,44 +34,35 @@ final class CutoverState implements AutoCloseable {
     /** Knows nothing before {@link #read}. */
     CutoverState(BothClusters clusters) {
         this.topic = new CompactedTopic(
-                topicName(clusters.group()), CompactedTopic.Home.target(clusters.target(), clusters.config()));
+                topicName(clusters), CompactedTopic.Home.target(clusters.target(), clusters.config()));
     }
 
     void read() {
         denials.clear();
-        cut.clear();
-        topic.read(any -> true).orElse(Map.of()).forEach((key, value) -> take(text(Utils.toArray(key)), text(value)));
+        isDone = false;
+        topic.read(any -> true)
+                .orElse(Map.of())
+                .keySet()
+                .forEach(key -> take(new String(Utils.toArray(key), StandardCharsets.UTF_8)));
     }
 
-    static String topicName(String group) {
-        return InternalTopics.ofGroup(InternalTopics.CUTOVER_PREFIX, group);
+    /** A target may have mirrors of several sources, whose groups have one name. */
+    static String topicName(BothClusters clusters) {
+        return InternalTopics.ofGroup(InternalTopics.CUTOVER_PREFIX, clusters.group() + "-from-" + clusters.sourceId());
     }
 
-    private static String text(byte[] bytes) {
-        return new String(bytes, StandardCharsets.UTF_8);
-    }
-
-    private void take(String key, String value) {
+    private void take(String key) {
         if (key.startsWith(DENIAL)) {
             String[] words = key.substring(DENIAL.length()).split(" ", 2); // a topic's name has no space
             denials.add(new Denial(words[0], words[1]));
-        } else if (key.startsWith(ENDS)) {
-            int number = key.lastIndexOf('-');
-            String[] ends = value.split(" ", 2);
-            cut.put(
-                    new TopicPartition(
-                            key.substring(ENDS.length(), number), Integer.parseInt(key.substring(number + 1))),
-                    new Ends(Long.parseLong(ends[0]), Long.parseLong(ends[1])));
+        } else if (key.equals(DONE)) {
+            isDone = true;
         }
     }
 
     /** Creates the topic if it is missing. */
     void create() {
         topic.create(PARTITIONS);
-    }
-
-    boolean isEmpty() {
-        return denials.isEmpty() && cut.isEmpty();
     }
 
     Set<Denial> denials() {
@@ -90,21 +79,14 @@ final class CutoverState implements AutoCloseable {
         denials.removeAll(removed);
     }
 
-    /** Returns where the logs ended at the last cut, by partitions of the source; empty if there was none. */
-    Map<TopicPartition, Ends> cut() {
-        return Map.copyOf(cut);
+    /** Whether the target is the cluster in use. */
+    boolean isDone() {
+        return isDone;
     }
 
-    void setCut(Map<TopicPartition, Ends> ends) {
-        Set<TopicPartition> gone = new HashSet<>(cut.keySet());
-        gone.removeAll(ends.keySet());
-        write(gone, partition -> ENDS + partition, partition -> null);
-        write(
-                ends.entrySet(),
-                next -> ENDS + next.getKey(),
-                next -> (next.getValue().source() + " " + next.getValue().target()).getBytes(StandardCharsets.UTF_8));
-        cut.clear();
-        cut.putAll(ends);
+    void setDone(boolean done) {
+        write(Set.of(DONE), key -> key, key -> done ? new byte[0] : null);
+        isDone = done;
     }
 
     private <T> void write(Collection<T> all, Function<T, String> key, Function<T, byte[]> value) {

@@ -68,6 +68,9 @@ record Fence(Admin cluster, CutoverState state) {
             }
         }
         present.forEach(acl -> wanted.removeIf(denial -> acl.equals(binding(denial)))); // Those are somebody else's.
+        remove(state.denials().stream()
+                .filter(denial -> except.contains(denial.principal()))
+                .toList());
         state.addDenials(wanted);
         create(wanted.stream().map(Fence::binding).toList());
         return describe();
@@ -76,16 +79,18 @@ record Fence(Admin cluster, CutoverState state) {
     /** Takes back what was denied; returns it as {@link #raise} does. */
     List<String> lower() {
         List<String> lines = describe();
-        Set<Denial> denials = state.denials();
-        if (denials.isEmpty()) {
-            return lines;
-        }
-        Clusters.awaitUnchecked(cluster.deleteAcls(denials.stream()
-                        .map(denial -> binding(denial).toFilter())
-                        .toList())
-                .all());
-        state.removeDenials(denials);
+        remove(state.denials());
         return lines;
+    }
+
+    private void remove(Collection<Denial> denials) {
+        for (List<Denial> batch : Clusters.batches(denials)) {
+            Clusters.awaitUnchecked(cluster.deleteAcls(batch.stream()
+                            .map(denial -> binding(denial).toFilter())
+                            .toList())
+                    .all());
+            state.removeDenials(batch);
+        }
     }
 
     /** Returns who is denied what. */

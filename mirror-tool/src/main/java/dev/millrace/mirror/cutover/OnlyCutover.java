@@ -9,12 +9,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.slf4j.Logger;
@@ -41,8 +43,35 @@ final class OnlyCutover {
     private final Thread thread = new Thread(this::stay, "mirror-cutover-group");
     private volatile boolean isLeaving;
 
-    private OnlyCutover(KafkaConsumer<byte[], byte[]> member) {
+    /** Once set, another cutover may run. */
+    private volatile boolean isLost;
+
+    private OnlyCutover(KafkaConsumer<byte[], byte[]> member, String topic) {
         this.member = member;
+        member.subscribe(List.of(topic), new ConsumerRebalanceListener() {
+            @Override
+            public void onPartitionsAssigned(Collection<TopicPartition> partitions) {}
+
+            @Override
+            public void onPartitionsRevoked(Collection<TopicPartition> partitions) {}
+
+            @Override
+            public void onPartitionsLost(Collection<TopicPartition> partitions) {
+                isLost = true;
+            }
+        });
+    }
+
+    /**
+     * To be called before something is changed.
+     *
+     * @throws MirrorException if another cutover may run
+     */
+    void check() {
+        if (isLost) {
+            throw MirrorException.failed("The cutover did not reach the target for a while, so another one may run now."
+                    + " Start it again");
+        }
     }
 
     /**
@@ -52,22 +81,23 @@ final class OnlyCutover {
      * @param report told what it waits for
      * @throws MirrorException if another cutover runs
      */
-    static <T> T run(BothClusters clusters, CutoverReport report, Supplier<T> action) {
+    static <T> T run(BothClusters clusters, CutoverReport report, Function<OnlyCutover, T> action) {
         OnlyCutover only = join(clusters, report);
         try {
-            return action.get();
+            return action.apply(only);
         } finally {
             only.leave();
         }
     }
 
     private static OnlyCutover join(BothClusters clusters, CutoverReport report) {
-        String group = clusters.group() + SUFFIX;
+        String group = clusters.group() + "-from-" + clusters.sourceId() + SUFFIX;
         long begun = System.nanoTime();
         while (true) {
             Collection<MemberDescription> others = members(clusters, group);
             if (others.isEmpty()) {
-                return new OnlyCutover(member(clusters, group)).joined(clusters, group);
+                return new OnlyCutover(member(clusters, group), CutoverState.topicName(clusters))
+                        .joined(clusters, group);
             }
             if (System.nanoTime() - begun > PATIENCE_NANOS) {
                 throw another(group, others);
@@ -107,7 +137,6 @@ final class OnlyCutover {
         config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest"); // It reads nothing.
         KafkaConsumer<byte[], byte[]> member =
                 new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-        member.subscribe(List.of(CutoverState.topicName(clusters.group())));
         return member;
     }
 
@@ -143,6 +172,7 @@ final class OnlyCutover {
                 member.poll(POLL);
             }
         } catch (KafkaException e) {
+            isLost = true;
             LOG.warn("The cutover is no longer in the group that keeps a second one out", e);
         }
     }

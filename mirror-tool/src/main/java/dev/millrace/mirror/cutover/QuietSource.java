@@ -63,7 +63,7 @@ final class QuietSource {
                             + " committed all: " + Words.count(now.ends().size(), "partition"));
                     return now;
                 }
-                if (isQuiet && options.areTransactionsAborted()) {
+                if (isQuiet && !now.open().isEmpty() && options.areTransactionsAborted()) {
                     writers.abortTransactions(now.open()).forEach(report::tell);
                 }
                 state = describe(grownLast, TimeUnit.NANOSECONDS.toSeconds(nanos - quietSince), now);

@@ -5,14 +5,13 @@ import dev.millrace.mirror.text.Words;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.apache.kafka.clients.admin.AbortTransactionSpec;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ProducerState;
 import org.apache.kafka.clients.admin.TransactionListing;
@@ -64,33 +63,29 @@ record SourceWriters(Admin source) {
     }
 
     /**
-     * Aborts the transactions that are open in these partitions, and returns for each a sentence without its full stop.
-     * A transaction that has a name is aborted by fencing its producer, as a new producer with that name would do; one
-     * that no coordinator knows, at its partition. Blocks until the source has answered.
+     * Aborts the transactions that are open in these partitions, by fencing their producers as a new one with the same
+     * name would do. One whose name the source does not tell is left alone: at its partition only it could be aborted
+     * even while its producer commits. Blocks until the source has answered.
+     *
+     * @return what was done, each as a sentence without its full stop
      */
     List<String> abortTransactions(Collection<TopicPartition> partitions) {
+        Map<TopicPartition, Map<Long, ProducerState>> producers = producers(List.copyOf(partitions));
         Map<Long, String> transactionalIds = transactionalIds();
-        Set<String> aborted = new HashSet<>();
-        List<String> lines = new ArrayList<>();
-        producers(List.copyOf(partitions))
-                .forEach((partition, producers) -> producers.forEach((id, producer) ->
-                        producer.currentTransactionStartOffset().ifPresent(since -> {
-                            String name = transactionalIds.get(id);
-                            if (name == null) {
-                                Clusters.awaitUnchecked(source.abortTransaction(new AbortTransactionSpec(
-                                                partition,
-                                                id,
-                                                (short) producer.producerEpoch(),
-                                                producer.coordinatorEpoch().orElse(0)))
-                                        .all());
-                            } else if (aborted.add(name)) {
-                                Clusters.awaitUnchecked(
-                                        source.fenceProducers(Set.of(name)).all());
-                            }
-                            lines.add("aborted the transaction of " + describe(id, transactionalIds) + ", open in "
-                                    + partition + " since offset " + since);
-                        })));
-        return lines;
+        Set<String> aborted = new TreeSet<>();
+        producers
+                .values()
+                .forEach(of -> of.forEach((id, producer) -> {
+                    if (producer.currentTransactionStartOffset().isPresent() && transactionalIds.containsKey(id)) {
+                        aborted.add(transactionalIds.get(id));
+                    }
+                }));
+        if (!aborted.isEmpty()) {
+            Clusters.awaitUnchecked(source.fenceProducers(aborted).all());
+        }
+        return aborted.stream()
+                .map(name -> "aborted the transaction of transactional id " + name)
+                .toList();
     }
 
     private static String describe(long producerId, Map<Long, String> transactionalIds) {

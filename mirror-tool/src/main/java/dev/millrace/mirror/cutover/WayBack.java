@@ -1,41 +1,88 @@
 package dev.millrace.mirror.cutover;
 
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.cluster.CopiesOnTarget;
+import dev.millrace.mirror.cluster.MatchingTopics;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.groups.OffsetMapReversal;
 import dev.millrace.mirror.groups.OffsetMapReversal.Ends;
 import dev.millrace.mirror.progress.Rewind;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.text.Words;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Prepares a mirror from the target to the source, which begins exactly at the cut: its positions, and for groups where
- * the records before the cut are at the source.
+ * Turns the direction: a mirror from the target to the source begins exactly at the cut, and the mirror that has come so
+ * far must not go on, because it would copy what the other one brings. Groups learn where the records before the cut
+ * are at the source.
  *
- * @param back the configuration of that mirror
+ * @param back the configuration of the mirror in the other direction
  */
 record WayBack(BothClusters clusters, MirrorConfig back) {
     /**
-     * Commits where it begins. Blocks while the clusters answer. What the target has besides copies flows back from now
-     * on.
+     * Makes sure that the direction can be turned. Blocks while the clusters answer.
      *
-     * @param cut where the logs ended, by partitions of the source
-     * @return how many partitions have a position
+     * @throws MirrorException naming what is in the way
      */
-    int keep(Map<TopicPartition, Ends> cut) {
+    void check() {
+        List<String> unmatched =
+                MatchingTopics.ask(clusters.source(), clusters.config()).requireSome().mirrored().stream()
+                        .map(clusters.config().names()::onTarget)
+                        .filter(back.mirroredTopics().asMatchPredicate().negate())
+                        .toList();
+        if (!unmatched.isEmpty()) {
+            throw MirrorException.failed(
+                    "--keep-way-back: the mirror back would not find " + Words.list(unmatched, "topic")
+                            + ": --topics has an expression that only matches without the prefix, such as one that begins with ^");
+        }
+        Rewind unused = Rewind.begin(back, at(Map.of()), false);
+    }
+
+    /**
+     * Lets the mirror back begin. Blocks while the clusters answer.
+     *
+     * @param cut where the logs of the source end, which is what the mirror has committed before it was stopped
+     * @return where the logs of both clusters end now
+     * @throws MirrorException if the mirror back runs, or a cluster does not take the positions
+     */
+    Map<TopicPartition, Ends> begin(Map<TopicPartition, Long> cut) {
+        CopiesOnTarget copies =
+                new CopiesOnTarget(clusters.target(), clusters.config().names());
+        Map<TopicPartition, Long> targetEnds = copies.offsets(copies.existing(cut.keySet()), OffsetSpec.latest());
+        Map<TopicPartition, Ends> ends = new HashMap<>();
+        targetEnds.forEach((partition, end) -> ends.put(partition, new Ends(cut.get(partition), end)));
         if (back.policies().groups().names().isPresent()) {
             new OffsetMapReversal(clusters.config(), back, clusters.sourceId(), clusters.targetId())
-                    .write(clusters.source(), clusters.target(), cut);
+                    .write(clusters.source(), clusters.target(), ends);
         }
-        Map<TopicPartition, Long> begins = new HashMap<>();
-        cut.forEach((partition, ends) -> begins.put(clusters.config().names().onTarget(partition), ends.target()));
-        return Rewind.run(back, Set.of(), (cluster, isolation, starts, ends) -> {
-                    Map<TopicPartition, Long> offsets = new HashMap<>(ends);
-                    offsets.replaceAll((partition, end) -> begins.getOrDefault(partition, end));
-                    return offsets;
-                })
-                .moves()
-                .size();
+        Map<TopicPartition, Long> begins = clusters.config().names().onTarget(targetEnds);
+        Set<TopicPartition> without = new TreeSet<>(Clusters.PARTITION_ORDER);
+        without.addAll(begins.keySet());
+        Rewind.begin(back, at(begins), true).moves().forEach(move -> without.remove(move.partition()));
+        if (!without.isEmpty()) {
+            throw MirrorException.failed("The mirror back does not find "
+                    + Words.list(without.stream().map(TopicPartition::toString).toList(), "partition"));
+        }
+        return ends;
+    }
+
+    /** Keeps the mirror from going on. Blocks and throws as {@link #begin} does. */
+    void endMirror(Map<TopicPartition, Long> cut) {
+        Rewind unused = Rewind.end(clusters.config(), at(cut));
+    }
+
+    /** Returns these offsets, and for other partitions where they end. */
+    private static Rewind.Destination at(Map<TopicPartition, Long> known) {
+        return (cluster, isolation, starts, ends) -> {
+            Map<TopicPartition, Long> offsets = new HashMap<>(ends);
+            offsets.replaceAll((partition, end) -> known.getOrDefault(partition, end));
+            return offsets;
+        };
     }
 }

@@ -129,6 +129,16 @@ public record CommitMetadata(
         return MirrorGroup.targetOf(mark);
     }
 
+    /** Whether a cutover has ended the mirror that committed this. */
+    boolean isEnded() {
+        return MirrorGroup.isEnded(mark);
+    }
+
+    /** Returns the same metadata of a mirror that must not go on. */
+    CommitMetadata ended() {
+        return new CommitMetadata(MirrorGroup.ended(mark), topicId, resume, leaderEpoch, otherName, targetTopicId);
+    }
+
     /** Returns the topic's name on the other cluster, if a mirror committed this or it was committed for one. */
     public Optional<String> otherNameOf(String own) {
         return otherName.or(() -> targetId().map(target -> own));

@@ -45,11 +45,22 @@ public record FormerProgress(MirrorConfig config, String targetId, String group,
         committed.forEach((partition, position) -> {
             if (position != null) {
                 CommitMetadata metadata = CommitMetadata.of(position);
+                requireNotEnded(partition.topic(), metadata);
                 metadata.targetId().ifPresent(id -> requireSameTarget(partition.topic(), id));
                 metadata.otherNameOf(partition.topic()).ifPresent(other -> requireSameName(partition.topic(), other));
             }
         });
         return committed;
+    }
+
+    private void requireNotEnded(String topic, CommitMetadata metadata) {
+        boolean isWayBack = config.policies().isWayBack();
+        if (metadata.isEnded() && (isMirrored(topic) || isNeeded(topic))) {
+            throw MirrorException.failed("A cutover has turned the direction of this mirror, says group " + group
+                    + ": what comes now, of topic " + topic + ", may be what was copied the other way. Run '"
+                    + (isWayBack ? "mirror run'" : "mirror run --back'") + "; 'mirror cutover"
+                    + (isWayBack ? "" : " --back") + " --keep-way-back' turns it again");
+        }
     }
 
     private void requireSameTarget(String topic, String id) {

@@ -15,6 +15,7 @@ public final class MirrorGroup {
     static final String PREFIX = "millrace-mirror";
 
     private static final String MARK = PREFIX + " to ";
+    private static final String ENDED = " until a cutover";
 
     private MirrorGroup() {}
 
@@ -64,7 +65,19 @@ public final class MirrorGroup {
 
     /** Returns the cluster id in a {@link #mark}; empty if the text is not a mark. */
     static Optional<String> targetOf(String mark) {
-        return mark.startsWith(MARK) ? Optional.of(mark.substring(MARK.length())) : Optional.empty();
+        return mark.startsWith(MARK)
+                ? Optional.of(mark.substring(MARK.length(), mark.length() - (isEnded(mark) ? ENDED.length() : 0)))
+                : Optional.empty();
+    }
+
+    /** Returns the mark of a mirror that must not go on, because a cutover has turned the direction. */
+    static String ended(String mark) {
+        return isEnded(mark) ? mark : mark + ENDED;
+    }
+
+    /** Whether this is a {@link #ended} mark. */
+    static boolean isEnded(String mark) {
+        return mark.startsWith(MARK) && mark.endsWith(ENDED);
     }
 
     /** Returns the mark that a mirror to this target commits with each offset ({@link CommitMetadata}) in any group. */

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Function;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
@@ -101,7 +102,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
      *     progress of another mirror
      */
     public static Rewind plan(MirrorConfig config, Set<Integer> partitions, Destination to) {
-        return ask(config, partitions, to, false);
+        return ask(config, steps -> steps.run(partitions, to, false));
     }
 
     /**
@@ -110,16 +111,44 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
      * @throws MirrorException if the mirror runs, or the cluster of the group does not take the positions
      */
     public static Rewind run(MirrorConfig config, Set<Integer> partitions, Destination to) {
-        return ask(config, partitions, to, true);
+        return ask(config, steps -> steps.run(partitions, to, true));
     }
 
-    private static Rewind ask(MirrorConfig config, Set<Integer> partitions, Destination to, boolean isToBeDone) {
+    /**
+     * Commits where a mirror begins, whatever it has done before. Blocks while the clusters answer.
+     *
+     * @param isToBeDone whether to commit, and not only to check
+     * @throws MirrorException as {@link #run} does, except for what a cutover has ended
+     */
+    public static Rewind begin(MirrorConfig config, Destination at, boolean isToBeDone) {
+        return ask(config, steps -> steps.begin(at, isToBeDone));
+    }
+
+    /**
+     * Keeps a mirror from going on that an earlier {@link #begin} has let begin; does nothing if there is none. Blocks
+     * while the clusters answer. Throws what {@link #end} throws.
+     */
+    public static void endIfBegun(MirrorConfig config) {
+        Set<TopicPartition> unused = ask(config, Steps::endIfBegun);
+    }
+
+    /**
+     * Keeps a mirror that has come so far from going on, until {@link #begin} says where. Blocks while the clusters
+     * answer.
+     *
+     * @throws MirrorException if the mirror runs, or the cluster of the group does not take the positions
+     */
+    public static Rewind end(MirrorConfig config, Destination at) {
+        return ask(config, steps -> steps.end(at));
+    }
+
+    private static <T> T ask(MirrorConfig config, Function<Steps, T> question) {
         try (Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()));
                 Admin target = Clusters.connect("target", DerivedConfigs.admin(config.producer()))) {
             String sourceId = Clusters.clusterId(source, config.consumer());
             String targetId = Clusters.clusterId(target, config.producer());
             Clusters.checkDistinct(sourceId, targetId);
-            return new Steps(config, source, target, sourceId, targetId).run(partitions, to, isToBeDone);
+            return question.apply(new Steps(config, source, target, sourceId, targetId));
         } catch (KafkaException e) {
             throw MirrorException.failed("Cannot rewind", e);
         }
@@ -128,23 +157,77 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
     private record Steps(MirrorConfig config, Admin source, Admin target, String sourceId, String targetId) {
         Rewind run(Set<Integer> chosen, Destination to, boolean isToBeDone) {
             // Members first: what they commit until they leave is in the positions that are read then.
-            boolean hasMembers = GroupOffsets.hasMembers(ofGroup(), group());
-            String where = "Group " + group() + " on the " + (config.isExactlyOnce() ? "target" : "source");
-            if (isToBeDone && hasMembers) {
-                throw MirrorException.failed(where + " has members, or its cluster does not tell: the mirror runs. Stop"
-                        + " it (if it was killed, wait until its members have timed out), and rewind then");
-            }
-            MirrorPositions positions = readPositions();
+            boolean hasMembers = hasMembers(isToBeDone);
+            MirrorPositions positions = readPositions(true);
             if (positions.committed().isEmpty() && !config.policies().starts().all(ResetPolicy::isEarliest)) {
-                throw MirrorException.failed(where + " has no position, so the mirror has not started yet: --start-at"
-                        + " decides where it begins, and nothing can be rewound");
+                throw MirrorException.failed(describeGroup() + " has no position, so the mirror has not started yet:"
+                        + " --start-at decides where it begins, and nothing can be rewound");
             }
+            return move(chosen, to, isToBeDone, hasMembers, positions);
+        }
+
+        Rewind begin(Destination at, boolean isToBeDone) {
+            return move(Set.of(), at, isToBeDone, hasMembers(true), readPositions(false));
+        }
+
+        private Rewind move(
+                Set<Integer> chosen,
+                Destination to,
+                boolean isToBeDone,
+                boolean hasMembers,
+                MirrorPositions positions) {
             Map<TopicPartition, Uuid> ids = topicIds(chosen);
             List<Move> moves = moves(ids, positions, to);
             if (isToBeDone) {
                 new Commit(this, ids, positions).run(moves);
             }
             return new Rewind(group(), config.isExactlyOnce(), hasMembers, moves);
+        }
+
+        /** First commits a position of each partition: one without would begin with its first record. */
+        Rewind end(Destination at) {
+            Rewind reached = begin(at, true);
+            Set<TopicPartition> unused = endIfBegun();
+            return reached;
+        }
+
+        /** Returns the partitions of its group of which it has not been ended before. */
+        Set<TopicPartition> endIfBegun() {
+            Map<TopicPartition, OffsetAndMetadata> ended = new HashMap<>(MirrorPositions.committed(ofGroup(), group()));
+            ended.entrySet()
+                    .removeIf(next -> !isMirrored(next.getKey())
+                            || CommitMetadata.of(next.getValue()).isEnded());
+            if (ended.isEmpty()) {
+                return Set.of();
+            }
+            boolean unused = hasMembers(true);
+            ended.replaceAll((partition, position) -> new OffsetAndMetadata(
+                    position.offset(),
+                    position.leaderEpoch(),
+                    CommitMetadata.of(position).ended().toString()));
+            Commit.commit(ofGroup(), group(), config.isExactlyOnce() ? "target" : "source", ended);
+            return ended.keySet();
+        }
+
+        private boolean isMirrored(TopicPartition ofGroup) {
+            Optional<String> topic =
+                    config.isExactlyOnce() ? config.names().onSource(ofGroup.topic()) : Optional.of(ofGroup.topic());
+            return topic.filter(config.mirroredTopics().asMatchPredicate()).isPresent();
+        }
+
+        private String describeGroup() {
+            return "Group " + group() + " on the " + (config.isExactlyOnce() ? "target" : "source");
+        }
+
+        /** @param isRefused whether nothing can be done then */
+        private boolean hasMembers(boolean isRefused) {
+            boolean hasMembers = GroupOffsets.hasMembers(ofGroup(), group());
+            if (isRefused && hasMembers) {
+                throw MirrorException.failed(
+                        describeGroup() + " has members, or its cluster does not tell: the mirror"
+                                + " runs. Stop it (if it was killed, wait until its members have timed out), and try again then");
+            }
+            return hasMembers;
         }
 
         private Admin ofGroup() {
@@ -159,9 +242,15 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
             return MirrorGroup.onSource(config, targetId);
         }
 
-        /** Where a group on the target has no progress yet, the mirror goes on where the one on the source is. */
-        private MirrorPositions readPositions() {
-            new FormerProgress(config, targetId, groupOnSource(), false).check(source);
+        /**
+         * Where a group on the target has no progress yet, the mirror goes on where the one on the source is.
+         *
+         * @param isChecked whether they must be those of this mirror
+         */
+        private MirrorPositions readPositions(boolean isChecked) {
+            if (isChecked) {
+                new FormerProgress(config, targetId, groupOnSource(), false).check(source);
+            }
             String other = MirrorGroup.onTarget(config, sourceId);
             if (!config.isExactlyOnce()) {
                 ProgressConflict.requireNoProgress(
@@ -175,7 +264,9 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                     source.describeConsumerGroups(List.of(groupOnSource()))
                             .describedGroups()
                             .get(groupOnSource()));
-            new FormerProgress(config, targetId, other, true).check(target);
+            if (isChecked) {
+                new FormerProgress(config, targetId, other, true).check(target);
+            }
             // The transaction of a mirror that was killed may still be decided, and move the position.
             Map<TopicPartition, OffsetAndMetadata> stable = new HashMap<>(Clusters.awaitUnchecked(
                     target.listConsumerGroupOffsets(other, new ListConsumerGroupOffsetsOptions().requireStable(true))

@@ -107,7 +107,7 @@ final class PartitionRanges {
                 targetFrom,
                 Math.max(targetFrom, targetEnd),
                 targetFrom > 0 || !begin.isEarliest(),
-                sourceFrom > 0);
+                sourceFrom > 0 || config.policies().isWayBack()); // The target may have more than was ever moved.
     }
 
     /** Returns the ends for committed records, once no transaction from before the given ends is open. */

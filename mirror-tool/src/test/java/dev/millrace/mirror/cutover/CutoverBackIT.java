@@ -108,10 +108,7 @@ class CutoverBackIT {
                         mirror,
                         killed);
                 await("the source denies it", () -> isDenied(topic));
-                try (MirrorProcess second = cutover(resume)) {
-                    assertThat(second.awaitExit(STOP)).as(second.output()).isEqualTo(1);
-                    assertThat(second.output()).contains("Another cutover of this mirror runs, at");
-                }
+                assertRefused(cutover(resume), "Another cutover of this mirror runs, at");
                 killed.kill();
             }
             assertThat(deniedAtSource()).containsExactly("User:" + WRITER);
@@ -122,13 +119,16 @@ class CutoverBackIT {
             assertThat(deniedAtSource()).isEmpty();
             try (MirrorProcess cutover =
                     cutover(resume, "--quiet=2s", FENCE, EXCEPT, "--keep-way-back", "--verify=whole", "--json")) {
+                await("all is moved", () -> cutover.hasPrinted("stop the mirror now"), mirror, cutover);
+                assertThat(mirror.terminate().awaitExit(STOP)).isZero();
                 assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isZero();
                 assertThat(cutover.printed())
-                        .anyMatch(line -> line.contains("the way back is kept"))
-                        .anyMatch(line -> line.startsWith("{\"source\":") && line.contains("\"source_end\":"));
+                        .anyMatch(line -> line.contains("the direction is turned: 'mirror run --back'"))
+                        .anyMatch(line -> line.startsWith("{\"source\":") && line.contains("\"target_end\":"));
             }
-            assertThat(mirror.terminate().awaitExit(STOP)).isZero();
         }
+        assertRefused(mirror(resume, "run"), "A cutover has turned the direction of this mirror");
+        assertRefused(cutover(resume, "--undo"), "The cutover is done");
         write(clusters.target(), copy);
         long before = clusters.written(topic);
         try (MirrorProcess back = mirror(resume, "run", "--back", "--groups-interval=1s")) {
@@ -136,15 +136,17 @@ class CutoverBackIT {
             write(clusters.target(), copy);
             await("it copies back", () -> clusters.stable(topic) > before, back);
             try (MirrorProcess cutover = cutover(resume, "--quiet=2s", "--back", "--keep-way-back")) {
+                await("all is moved", () -> cutover.hasPrinted("stop the mirror now"), back, cutover);
+                assertThat(back.terminate().awaitExit(STOP)).isZero();
+                assertThat(back.output()).doesNotContain(" WARN ");
                 assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isZero();
                 assertThat(cutover.printed().filter(line -> line.contains(": from ")))
                         .hasSize(seen.size() * PARTITIONS)
                         .allMatch(line -> line.contains(" 0 again at most"));
                 assertThat(cutover.output()).contains("denied no longer at the target: User:writer");
             }
-            assertThat(back.terminate().awaitExit(STOP)).isZero();
-            assertThat(back.output()).doesNotContain(" WARN ");
         }
+        assertRefused(mirror(resume, "run", "--back"), "A cutover has turned the direction of this mirror");
         await("the source allows it", () -> !isDenied(topic));
         write(clusters.source(), topic);
         try (MirrorProcess again = mirror(resume, "run")) {
@@ -164,6 +166,13 @@ class CutoverBackIT {
         assertThat(all).isEqualTo(written());
         seen.forEach((group, records) ->
                 assertThat(records).as("what %s has seen", group).isEqualTo(all));
+    }
+
+    private static void assertRefused(MirrorProcess command, String why) throws InterruptedException {
+        try (command) {
+            assertThat(command.awaitExit(STOP)).as(command.output()).isEqualTo(1);
+            assertThat(command.output()).contains(why);
+        }
     }
 
     /** The numbers of all records, by partition. */
