@@ -20,7 +20,7 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /** The dashboard asks for nothing that {@code /metrics} does not have. */
 class GrafanaDashboardTest {
-    private static final Path DASHBOARD = Path.of("grafana", "millrace-mirror.json");
+    private static final Path DASHBOARD = Path.of("helm", "millrace-mirror", "dashboard.json");
     private static final Pattern METRIC = Pattern.compile("millrace_mirror_\\w+");
     private static final Pattern LABELS = Pattern.compile("by \\(([^)]*)\\)|\\{\\{(\\w+)}}");
     /** Prometheus adds them to all that it scrapes. */

@@ -1,0 +1,163 @@
+{{- define "mirror.selector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "mirror.labels" -}}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{ include "mirror.selector" . }}
+{{- end }}
+
+{{- define "mirror.metadata" -}}
+name: {{ .Release.Name }}
+namespace: {{ .Release.Namespace }}
+labels:
+  {{- include "mirror.labels" . | nindent 2 }}
+{{- end }}
+
+{{/* The leaves of a map as one map, with dotted keys as in a properties file. */}}
+{{- define "mirror.flatten" -}}
+{{- range $key, $value := .map }}
+{{- $name := printf "%s%s" $.prefix $key }}
+{{- if kindIs "map" $value }}
+{{- include "mirror.flatten" (dict "map" $value "prefix" (printf "%s." $name)) }}
+{{- else }}
+{{ $name | quote }}: {{ $value | toJson }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* In MiB. What somebody adds to buffer.memory adds to the heap. */}}
+{{- define "mirror.heap" -}}
+{{- $options := include "mirror.flatten" (dict "map" .Values.mirror "prefix" "") | fromYaml }}
+{{- $buffer := divf (get $options "target.buffer.memory" | default 0 | float64) 1048576 | ceil | int }}
+{{- add .Values.heapMiB (max 0 (sub $buffer 16)) }}
+{{- end }}
+
+{{/* In MiB, and each is a limit, so that the sum is one. */}}
+{{- define "mirror.outsideHeap" -}}
+direct: 128
+metaspace: 96
+code: 64
+# Threads, the collector's tables, what the C library keeps, the files in /tmp.
+rest: 224
+{{- end }}
+
+{{- define "mirror.memory" -}}
+{{- $memory := include "mirror.heap" . | int }}
+{{- range include "mirror.outsideHeap" . | fromYaml }}
+{{- $memory = add $memory . }}
+{{- end }}
+{{- $memory }}Mi
+{{- end }}
+
+{{/* All that a pod of the mirror, of verify and of cutover have in common; takes root, args and restartPolicy. */}}
+{{- define "mirror.podSpec" -}}
+{{- $outside := include "mirror.outsideHeap" .root | fromYaml -}}
+{{- with .root.Values -}}
+serviceAccountName: {{ $.root.Release.Name }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  seccompProfile:
+    type: RuntimeDefault
+{{- with .pod }}
+{{ toYaml . }}
+{{- end }}
+volumes:
+  - name: config
+    configMap:
+      name: {{ $.root.Release.Name }}
+  - name: tmp # the native libraries of codecs
+    emptyDir:
+      medium: Memory
+      sizeLimit: 64Mi
+  {{- range $name, $volume := .credentials }}
+  - name: credentials-{{ $name }}
+    {{- toYaml $volume | nindent 4 }}
+  {{- end }}
+  {{- with .extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+containers:
+  - name: mirror
+    image: {{ .image.repository }}{{ if .image.digest }}@{{ .image.digest }}{{ else }}:{{ .image.tag | default $.root.Chart.AppVersion }}{{ end }}
+    imagePullPolicy: {{ .image.pullPolicy }}
+    args:
+      {{- toYaml $.args | nindent 6 }}
+    env:
+      {{- if $.isServer }}
+      - name: POD_NAME
+        valueFrom:
+          fieldRef:
+            fieldPath: metadata.name
+      {{- end }}
+      - name: MIRROR_JAVA_OPTS
+        value: >-
+          -Xmx{{ include "mirror.heap" $.root }}m
+          -XX:MaxDirectMemorySize={{ $outside.direct }}m
+          -XX:MaxMetaspaceSize={{ $outside.metaspace }}m
+          -XX:ReservedCodeCacheSize={{ $outside.code }}m
+          -XX:ActiveProcessorCount={{ max 2 (ceil .cpus | int) }}
+          -XX:+ExitOnOutOfMemoryError
+          {{- with .javaOptions }}
+          {{ . }}
+          {{- end }}
+      {{- with .extraEnv }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+    {{- if $.isServer }}
+    ports:
+      - name: http
+        containerPort: 9464
+    # The JVM of a busy node may take its time. From then on the mirror answers, also while it asks the target what it has.
+    startupProbe:
+      httpGet:
+        path: /healthz
+        port: http
+      periodSeconds: 2
+      failureThreshold: 150
+    livenessProbe:
+      httpGet:
+        path: /healthz
+        port: http
+      periodSeconds: 10
+      timeoutSeconds: 5
+      failureThreshold: 6
+    readinessProbe:
+      httpGet:
+        path: /readyz
+        port: http
+      periodSeconds: 5
+      timeoutSeconds: 5
+    {{- end }}
+    resources:
+      requests:
+        cpu: {{ .cpus }}
+        memory: {{ include "mirror.memory" $.root }}
+      limits:
+        memory: {{ include "mirror.memory" $.root }}
+    securityContext:
+      allowPrivilegeEscalation: false
+      readOnlyRootFilesystem: true
+      capabilities:
+        drop: [ALL]
+    volumeMounts:
+      - name: config
+        mountPath: /etc/mirror/config
+        readOnly: true
+      - name: tmp
+        mountPath: /tmp
+      {{- range $name, $_ := .credentials }}
+      - name: credentials-{{ $name }}
+        mountPath: /etc/mirror/credentials/{{ $name }}
+        readOnly: true
+      {{- end }}
+      {{- with .extraVolumeMounts }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+{{- end }}
+{{- end }}
