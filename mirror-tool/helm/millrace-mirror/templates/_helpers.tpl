@@ -17,13 +17,13 @@ labels:
   {{- include "mirror.labels" . | nindent 2 }}
 {{- end }}
 
-{{/* The leaves of a map as one map, with dotted keys as in a properties file. */}}
+{{/* The leaves of a map as one map, with dotted keys as in a properties file; without what has no value. */}}
 {{- define "mirror.flatten" -}}
 {{- range $key, $value := .map }}
 {{- $name := printf "%s%s" $.prefix $key }}
 {{- if kindIs "map" $value }}
 {{- include "mirror.flatten" (dict "map" $value "prefix" (printf "%s." $name)) }}
-{{- else }}
+{{- else if not (kindIs "invalid" $value) }}
 {{ $name | quote }}: {{ $value | toJson }}
 {{- end }}
 {{- end }}

@@ -5,22 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.UnpackedPackage;
 import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.cluster.SaslMechanism;
 import dev.millrace.testkit.oracle.Comparison;
-import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -33,10 +31,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The package that operators unpack, run between real clusters with nothing else: no Java, no variables, few tools. */
 class PackageIT {
-    private static final Path TAR = Path.of(
-            "target",
-            "millrace-mirror-%s-%s.tar.gz".formatted(System.getProperty("os.name"), System.getProperty("os.arch")));
-    private static final List<String> TOOLS = List.of("bash", "dirname", "readlink");
     private static final List<String> CODECS = List.of("none", "gzip", "snappy", "lz4", "zstd");
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int PARTITIONS = 3;
@@ -45,8 +39,7 @@ class PackageIT {
     @TempDir
     private static Path folder;
 
-    private static Path unpacked;
-    private static Path tools;
+    private static UnpackedPackage unpacked;
 
     @AutoClose
     private static MirrorFixture clusters;
@@ -55,20 +48,7 @@ class PackageIT {
 
     @BeforeAll
     static void unpackAndStartClusters() throws Exception {
-        assertThat(TAR).as("mvn verify makes it").exists();
-        Path empty = Files.createDirectory(folder.resolve("opt"));
-        // With the permissions of the package, whatever the umask.
-        Process tar = new ProcessBuilder("tar", "-xpzf", TAR.toString(), "-C", empty.toString())
-                .inheritIO()
-                .start();
-        assertThat(tar.waitFor()).isZero();
-        try (Stream<Path> children = Files.list(empty)) {
-            unpacked = children.findFirst().orElseThrow();
-        }
-        tools = Files.createDirectory(folder.resolve("tools"));
-        for (String tool : TOOLS) {
-            Files.copy(find(tool), tools.resolve(tool), StandardCopyOption.COPY_ATTRIBUTES);
-        }
+        unpacked = UnpackedPackage.in(folder);
         clusters = new MirrorFixture(builder -> builder.listeners(Listener.SSL, Listener.SASL_SSL));
     }
 
@@ -83,7 +63,7 @@ class PackageIT {
         String config = "--config=" + sample();
 
         try (MirrorProcess mirror = MirrorProcess.start(
-                isolated(mirror("run", config, "--group=packaged", "--mode=records", "--http=0")))) {
+                unpacked.isolated(mirror("run", config, "--group=packaged", "--mode=records", "--http=0")))) {
             await("all is committed", () -> clusters.committed("packaged") == 2L * CODECS.size() * RECORDS, mirror);
             URI address = mirror.httpAddress().orElseThrow();
             assertThat(mirror.get("").body()).contains("<html");
@@ -104,22 +84,33 @@ class PackageIT {
     /** Does what Docker would do with files and commands; the base is this machine. */
     @Test
     void shouldRunAsTheDockerfileSays() throws Exception {
-        Path root = Files.createDirectory(folder.resolve("image"));
+        Map<String, Path> stages = new HashMap<>();
+        Path root = folder; // of the stage that is being built
         List<String> entry = new ArrayList<>();
         List<String> arguments = new ArrayList<>();
-        for (String line : Files.readAllLines(unpacked.resolve("Dockerfile"))) {
+        for (String line : Files.readAllLines(unpacked.root().resolve("Dockerfile"))) {
             String[] words = line.split(" ", -1);
             switch (words[0]) {
-                case "COPY" -> copy(unpacked.resolve(words[1]).normalize(), Path.of(root + words[2]));
+                case "FROM" -> {
+                    root = Files.createTempDirectory(folder, "image");
+                    stages.put("--from=" + words[words.length - 1], root);
+                }
+                case "COPY" -> {
+                    Path from = stages.containsKey(words[1])
+                            ? Path.of(stages.get(words[1]) + words[2])
+                            : unpacked.root().resolve(words[1]).normalize();
+                    UnpackedPackage.copy(from, Path.of(root + words[words.length - 1]));
+                }
                 case "RUN" -> run(exec(line, root));
                 case "ENTRYPOINT" -> entry.addAll(exec(line, root));
                 case "CMD" -> arguments.addAll(exec(line, root));
-                case "#", "ARG", "FROM", "USER", "EXPOSE" -> {} // not about files
+                case "#", "", "ARG", "LABEL", "USER", "EXPOSE" -> {} // not about files
                 default -> throw new AssertionError("Unexpected in the Dockerfile: " + line);
             }
         }
 
         assertThat(run(concat(entry, arguments))).contains("take-over");
+        assertThat(Path.of(root + "/opt/mirror/samples")).doesNotExist();
         clusters.source().createTopic("orders-in-container", 1, 1, Map.of());
         String plan = run(concat(entry, List.of("plan", "--config=" + sample(), "--topics=orders-in-container")));
         assertThat(plan).contains("1 topic, at most 0 records to mirror; nothing was changed");
@@ -128,9 +119,10 @@ class PackageIT {
     @Test
     void shouldRunWithTheJavaOfAnotherMachineWhenItsOwnIsRemoved() throws Exception {
         Path copied = folder.resolve("other");
-        copy(unpacked.resolve("bin"), copied.resolve("bin"));
-        copy(unpacked.resolve("lib"), copied.resolve("lib"));
-        ProcessBuilder command = isolated(List.of(copied.resolve("bin/mirror").toString(), "--version"));
+        UnpackedPackage.copy(unpacked.root().resolve("bin"), copied.resolve("bin"));
+        UnpackedPackage.copy(unpacked.root().resolve("lib"), copied.resolve("lib"));
+        ProcessBuilder command =
+                unpacked.isolated(List.of(copied.resolve("bin/mirror").toString(), "--version"));
         command.environment().put("JAVA_HOME", System.getProperty("java.home"));
 
         assertThat(run(command)).startsWith("mirror ").doesNotContain("not from a jar");
@@ -140,7 +132,7 @@ class PackageIT {
     void shouldHaveEveryModuleThatAJarNames() throws Exception {
         List<String> args =
                 new ArrayList<>(List.of("--multi-release", "17", "--ignore-missing-deps", "--print-module-deps"));
-        try (Stream<Path> jars = Files.list(unpacked.resolve("lib"))) {
+        try (Stream<Path> jars = Files.list(unpacked.root().resolve("lib"))) {
             jars.map(Path::toString).forEach(args::add);
         }
         StringWriter named = new StringWriter();
@@ -149,7 +141,8 @@ class PackageIT {
                 .orElseThrow()
                 .run(new PrintWriter(named, true), new PrintWriter(errors, true), args.toArray(String[]::new));
 
-        List<String> present = run(List.of(unpacked.resolve("runtime/bin/java").toString(), "--list-modules"))
+        List<String> present = run(List.of(
+                        unpacked.root().resolve("runtime/bin/java").toString(), "--list-modules"))
                 .lines()
                 .map(module -> module.replaceAll("@.*", ""))
                 .toList();
@@ -160,39 +153,41 @@ class PackageIT {
 
     @Test
     void shouldBeReadableByEveryUser() throws IOException {
-        try (Stream<Path> all = Files.walk(unpacked)) {
+        try (Stream<Path> all = Files.walk(unpacked.root())) {
             assertThat(all)
                     .allSatisfy(path -> assertThat(Files.getPosixFilePermissions(path))
                             .contains(PosixFilePermission.OTHERS_READ)
                             .doesNotContain(PosixFilePermission.OTHERS_WRITE));
         }
-        assertThat(unpacked.resolve("share/man/man1/mirror-run.1")).exists();
-        assertThat(unpacked.resolve("share/bash-completion/completions/mirror")).exists();
-        assertThat(unpacked.resolve("systemd/mirror.service")).exists();
-        assertThat(unpacked.resolve("samples/millrace-mirror.json")).exists();
+        assertThat(unpacked.root().resolve("share/man/man1/mirror-run.1")).exists();
+        assertThat(unpacked.root().resolve("share/bash-completion/completions/mirror"))
+                .exists();
+        assertThat(unpacked.root().resolve("systemd/mirror.service")).exists();
+        assertThat(unpacked.root().resolve("samples/millrace-mirror.json")).exists();
     }
 
     /** Such as the exporters of metrics and traces that operators know. */
     @Test
     void shouldTakeAnAgentAsAnyJvmDoes() throws Exception {
-        assertThat(run(List.of(unpacked.resolve("runtime/bin/java").toString(), "--list-modules")))
+        assertThat(run(List.of(unpacked.root().resolve("runtime/bin/java").toString(), "--list-modules")))
                 .contains("java.instrument@");
     }
 
     @Test
     void shouldSayThatTheDemoIsInTheSourceTree() throws Exception {
-        try (MirrorProcess process = MirrorProcess.start(isolated(mirror("demo", "--threads=1")))) {
+        try (MirrorProcess process = MirrorProcess.start(unpacked.isolated(mirror("demo", "--threads=1")))) {
             assertThat(process.awaitExit(PATIENCE)).isEqualTo(1);
             assertThat(process.output()).hasLineCount(1).contains("run mirror-tool/mirror in a source tree");
         }
-        assertThat(unpacked.resolve("share/man/man1/mirror-demo.1")).doesNotExist();
+        assertThat(unpacked.root().resolve("share/man/man1/mirror-demo.1")).doesNotExist();
     }
 
     /** The sample of the package, with the addresses and the certificates of the clusters. */
     private static Path sample() throws IOException {
-        StringBuilder config = new StringBuilder(Files.readString(unpacked.resolve("samples/mirror.yaml"))
-                .replace("old:9092", clusters.source().bootstrapServers(Listener.SSL))
-                .replace("new:9092", clusters.target().bootstrapServers(Listener.SASL_SSL)));
+        StringBuilder config =
+                new StringBuilder(Files.readString(unpacked.root().resolve("samples/mirror.yaml"))
+                        .replace("old:9092", clusters.source().bootstrapServers(Listener.SSL))
+                        .replace("new:9092", clusters.target().bootstrapServers(Listener.SASL_SSL)));
         addSettings(config, "source.", clusters.source().clientConfig(Listener.SSL));
         addSettings(config, "target.", clusters.target().clientConfig(Listener.SASL_SSL, SaslMechanism.SCRAM_SHA_512));
         return Files.writeString(Files.createTempFile(folder, "mirror", ".yaml"), config);
@@ -207,20 +202,12 @@ class PackageIT {
     }
 
     private static List<String> mirror(String... args) {
-        return concat(List.of(unpacked.resolve("bin/mirror").toString()), List.of(args));
-    }
-
-    /** The command without the environment of this process; it finds a few tools, and no Java. */
-    private static ProcessBuilder isolated(List<String> command) {
-        ProcessBuilder isolated = new ProcessBuilder(command);
-        isolated.environment().clear();
-        isolated.environment().put("PATH", tools.toString());
-        return isolated;
+        return concat(List.of(unpacked.root().resolve("bin/mirror").toString()), List.of(args));
     }
 
     /** What the command prints, which must end with 0. */
     private static String run(List<String> command) throws InterruptedException {
-        return run(isolated(command));
+        return run(unpacked.isolated(command));
     }
 
     private static String run(ProcessBuilder command) throws InterruptedException {
@@ -238,24 +225,6 @@ class PackageIT {
                 .map(word -> word.group(1))
                 .map(word -> word.startsWith("/") ? image + word : word)
                 .toList();
-    }
-
-    private static void copy(Path from, Path to) throws IOException {
-        try (Stream<Path> all = Files.walk(from)) {
-            for (Path path : (Iterable<Path>) all::iterator) {
-                Path copy = to.resolve(from.relativize(path).toString());
-                Files.createDirectories(copy.getParent());
-                Files.copy(path, copy, StandardCopyOption.COPY_ATTRIBUTES, LinkOption.NOFOLLOW_LINKS);
-            }
-        }
-    }
-
-    private static Path find(String tool) {
-        return Arrays.stream(System.getenv("PATH").split(File.pathSeparator, -1))
-                .map(folder -> Path.of(folder, tool))
-                .filter(Files::isExecutable)
-                .findFirst()
-                .orElseThrow();
     }
 
     private static List<String> concat(List<String> first, List<String> second) {
