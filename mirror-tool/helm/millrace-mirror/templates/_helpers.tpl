@@ -39,10 +39,10 @@ labels:
 {{/* In MiB, and each is a limit, so that the sum is one. */}}
 {{- define "mirror.outsideHeap" -}}
 direct: 128
-metaspace: 96
+metaspace: 128
 code: 64
-# Threads, the collector's tables, what the C library keeps, the files in /tmp.
-rest: 224
+# Threads, the collector's tables, what the C library keeps, the files in /tmp, a command by `kubectl exec`.
+rest: 192
 {{- end }}
 
 {{- define "mirror.memory" -}}
