@@ -25,8 +25,11 @@
 {{- printf "mirror.%s has a secret, which everyone could read who may read the ConfigMap: put it into a Secret, name that in credentials, and refer to its file by a config provider, or by passwordFile" $name | fail }}
 {{- end }}
 {{- end }}
+{{- if regexMatch "(?i)(password|secret)=" .Values.javaOptions }}
+{{- fail "javaOptions has a secret, which everyone could read who may read the StatefulSet: name a file of credentials in mirror instead" }}
+{{- end }}
 {{- range .Values.extraEnv }}
-{{- if dig "valueFrom" "secretKeyRef" false . }}
+{{- if or (dig "valueFrom" "secretKeyRef" false .) (regexMatch "(?i)(password|secret)" .name) }}
 {{- printf "extraEnv: %s is a secret, which every program in the container could read from the environment: mount it by credentials" .name | fail }}
 {{- end }}
 {{- if has .name (list "POD_NAME" "MIRROR_JAVA_OPTS" "MIRROR_HTTP_TOKEN") }}

@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.openshift.api.model.monitoring.v1.PodMonitor;
 import io.fabric8.openshift.api.model.monitoring.v1.PrometheusRule;
+import io.fabric8.openshift.api.model.monitoring.v1.ServiceMonitor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,6 +86,10 @@ class HelmChartIT {
                         .filteredOn(
                                 pod -> pod.getMetadata().getLabels().entrySet().containsAll(selector.entrySet()))
                         .containsExactly(set.getSpec().getTemplate()));
+        assertThat(manifests.of(ServiceMonitor.class))
+                .allSatisfy(monitor -> assertThat(
+                                manifests.of(Service.class).get(0).getMetadata().getLabels())
+                        .containsAllEntriesOf(monitor.getSpec().getSelector().getMatchLabels()));
         assertThat(manifests.of(Service.class))
                 .extracting(service -> service.getMetadata().getName())
                 .containsExactly(set.getSpec().getServiceName());
@@ -129,6 +134,8 @@ class HelmChartIT {
             mirror.target\\.sasl\\.jaas\\.config=x password="y"; | mirror.target.sasl.jaas.config has a secret
             mirror.source\\.group\\.instance\\.id=a    | mirror.source.group.instance.id: each member needs one of its own
             extraEnv[0].name=A,extraEnv[0].valueFrom.secretKeyRef.name=a | extraEnv: A is a secret
+            extraEnv[0].name=A_PASSWORD,extraEnv[0].value=x | extraEnv: A_PASSWORD is a secret
+            javaOptions=-Djavax.net.ssl.trustStorePassword=x | javaOptions has a secret
             extraEnv[0].name=MIRROR_JAVA_OPTS          | use javaOptions
             networkPolicy.enabled=true                 | networkPolicy.egress is empty
             alerts.enabled=true                        | set monitor.kind

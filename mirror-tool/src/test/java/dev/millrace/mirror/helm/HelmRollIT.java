@@ -10,6 +10,7 @@ import dev.millrace.mirror.support.SourceLoad;
 import dev.millrace.mirror.support.UnpackedPackage;
 import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.oracle.Comparison;
+import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.io.IOException;
@@ -71,6 +72,9 @@ class HelmRollIT {
         clusters.source().createTopic(TOPIC, PARTITIONS, 1, Map.of());
         Manifests before = render(1);
         Manifests after = render(2);
+        assertThat(container(before).getImage())
+                .as("the version of the package")
+                .isEqualTo(node.image().root().getFileName().toString().replace("mirror-", "mirror:"));
         List<Pod> pods = new ArrayList<>();
         try {
             for (int ordinal = 0; ordinal < before.statefulSet().getSpec().getReplicas(); ordinal++) {
@@ -96,7 +100,7 @@ class HelmRollIT {
             assertThat(owners()).isEqualTo(owners).containsOnlyKeys("mirror-0-0", "mirror-1-0", "mirror-2-0");
             assertThat(generations(pods)).as("no rebalance").isEqualTo(generation);
             for (Pod pod : pods) {
-                assertThat(pod.peakMemory()).isLessThan(memory(after));
+                assertThat(pod.peakMemory()).isLessThan(memory(container(after)));
             }
             shouldCompareAndLookWhatIsInTheWayOfACutover(after);
             for (Pod pod : pods) {
@@ -202,17 +206,18 @@ class HelmRollIT {
         return job.process().output();
     }
 
-    private static long memory(Manifests manifests) {
-        return Quantity.getAmountInBytes(manifests
-                        .statefulSet()
-                        .getSpec()
-                        .getTemplate()
-                        .getSpec()
-                        .getContainers()
-                        .get(0)
-                        .getResources()
-                        .getLimits()
-                        .get("memory"))
+    private static Container container(Manifests manifests) {
+        return manifests
+                .statefulSet()
+                .getSpec()
+                .getTemplate()
+                .getSpec()
+                .getContainers()
+                .get(0);
+    }
+
+    private static long memory(Container container) {
+        return Quantity.getAmountInBytes(container.getResources().getLimits().get("memory"))
                 .longValueExact();
     }
 
