@@ -36,7 +36,7 @@ labels:
 {{- add .Values.heapMiB (max 0 (sub $buffer 16)) }}
 {{- end }}
 
-{{/* In MiB, and each is a limit, so that the sum is one. */}}
+{{/* What the process may take besides its heap, in MiB. */}}
 {{- define "mirror.outsideHeap" -}}
 direct: 128
 metaspace: 128
@@ -53,7 +53,7 @@ rest: 192
 {{- $memory }}Mi
 {{- end }}
 
-{{/* All that a pod of the mirror, of verify and of cutover have in common; takes root, args and restartPolicy. */}}
+{{/* What the pods of the mirror and of the Jobs have in common; takes root, args, and isServer for the mirror. */}}
 {{- define "mirror.podSpec" -}}
 {{- $outside := include "mirror.outsideHeap" .root | fromYaml -}}
 {{- with .root.Values -}}
