@@ -12,8 +12,10 @@
 {{- if hasKey $options "http" }}
 {{- fail "mirror.http: the chart sets it, because the probes ask at this port; remove it" }}
 {{- end }}
-{{- if hasKey $options "yes" }}
-{{- fail "mirror.yes: the chart's Jobs only look; remove it" }}
+{{- range list "yes" "undo" }}
+{{- if hasKey $options . }}
+{{- printf "mirror.%s: the chart's Jobs only look; remove it" . | fail }}
+{{- end }}
 {{- end }}
 {{- if hasKey $options "source.group.instance.id" }}
 {{- fail "mirror.source.group.instance.id: each member needs one of its own, which staticMembers gives it; remove it" }}

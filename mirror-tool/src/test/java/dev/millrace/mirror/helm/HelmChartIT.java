@@ -129,6 +129,7 @@ class HelmChartIT {
             mirror.topics=null                         | mirror.topics is missing
             mirror.http=9464                           | mirror.http: the chart sets it
             mirror.yes=true                            | mirror.yes: the chart's Jobs only look
+            mirror.undo=true                           | mirror.undo: the chart's Jobs only look
             mirror.source\\.ssl\\.key\\.password=x     | mirror.source.ssl.key.password has a secret
             mirror.source\\.ssl\\.keystore\\.key=x     | mirror.source.ssl.keystore.key has a secret
             mirror.target\\.sasl\\.jaas\\.config=x password="y"; | mirror.target.sasl.jaas.config has a secret
