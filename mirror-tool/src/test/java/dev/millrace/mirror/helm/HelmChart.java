@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -23,6 +25,7 @@ final class HelmChart {
     private static final String VERSION = "v4.3.2";
     private static final Path FOLDER = Path.of("target", "helm-" + VERSION).toAbsolutePath();
     private static final Path HELM = FOLDER.resolve("helm");
+    private static final Path LOCK = Path.of("target", "helm.lock");
     private static final String CHART = Path.of("helm", "millrace-mirror").toString();
     private static final String RELEASE = "mirror";
     static final String NAMESPACE = "kafka";
@@ -32,11 +35,17 @@ final class HelmChart {
     /** What a command prints. */
     record Result(int exitCode, String output) {}
 
-    /** Builds Helm, unless it is there. */
-    static synchronized void buildHelm() {
-        if (Files.exists(HELM)) {
-            return;
+    /** Builds Helm, unless it is there. The JVMs of other tests wait for that. */
+    static synchronized void buildHelm() throws IOException {
+        try (FileChannel file = FileChannel.open(LOCK, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            file.lock(); // until the file is closed
+            if (!Files.exists(HELM)) {
+                build();
+            }
         }
+    }
+
+    private static void build() {
         boolean isGoHere = Stream.of(System.getenv("PATH").split(File.pathSeparator, -1))
                 .anyMatch(folder -> Files.isExecutable(Path.of(folder, "go")));
         assumeTrue(isGoHere || System.getenv("CI") != null, "There is no Go (go), which builds Helm");

@@ -41,7 +41,7 @@ class HelmChartIT {
     private Path folder;
 
     @BeforeAll
-    static void buildHelm() {
+    static void buildHelm() throws IOException {
         HelmChart.buildHelm();
     }
 

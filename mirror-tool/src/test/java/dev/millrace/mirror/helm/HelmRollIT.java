@@ -125,6 +125,7 @@ class HelmRollIT {
                   topics: [%s]
                   group: %s
                   threads: %d
+                  sample: 1000
                   verbose: true
                 javaOptions: -XX:TieredStopAtLevel=1 # the JVM starts faster, and these runs are short
                 """.formatted(
