@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The chart, linted and rendered by Helm, and read as strictly as it can be. */
 @Tag("thorough")
+@Tag("long")
 class HelmChartIT {
     private static final Path MINIMAL = HelmChart.EXAMPLES.resolve("minimal.yaml");
     private static final Path PAGE = Path.of("..", "docs", "mirror-kubernetes.md");

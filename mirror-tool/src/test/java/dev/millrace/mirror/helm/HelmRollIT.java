@@ -40,6 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The packaged mirror, run as the chart says, in three pods that are replaced one after the other. */
 @Tag("thorough")
+@Tag("long")
 class HelmRollIT {
     private static final String USER = "mirror";
     private static final String PASSWORD = "users-secret";
