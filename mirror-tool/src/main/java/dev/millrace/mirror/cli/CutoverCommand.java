@@ -87,7 +87,9 @@ final class CutoverCommand implements Callable<Integer> {
     @Option(
             names = "--keep-way-back",
             order = 0,
-            description = "Prepare a mirror back, 'mirror run --back', that begins exactly at the cut.")
+            description =
+                    "Turn the direction at the end, when you have stopped the mirror: 'mirror run --back' then begins"
+                            + " exactly at the cut, and 'mirror run' refuses to start.")
     private boolean isWayBackKept;
 
     @Option(
@@ -105,8 +107,8 @@ final class CutoverCommand implements Callable<Integer> {
             converter = MirrorOptions.DurationParser.class,
             defaultValue = "forever",
             order = 0,
-            description = "How long to wait for writers and the mirror, and then for the members of groups; after that,"
-                    + " no group is moved. Default: ${DEFAULT-VALUE}.")
+            description = "How long to wait for writers and the mirror, then for the members of groups, and with"
+                    + " --keep-way-back for the end of the mirror. Default: ${DEFAULT-VALUE}.")
     private Duration giveUpAfter;
 
     @Option(

@@ -13,6 +13,7 @@ import dev.millrace.mirror.config.TargetLossPolicy;
 import dev.millrace.mirror.config.TopicNames;
 import dev.millrace.mirror.config.TopicPattern;
 import dev.millrace.mirror.fetch.ResetPolicy;
+import dev.millrace.mirror.progress.MirrorGroup;
 import dev.millrace.mirror.text.MirrorException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,8 +32,6 @@ import picocli.CommandLine.Option;
 public final class MirrorOptions {
     /** The consumer's setting has the same name. */
     private static final String INTERCEPTORS = ProducerConfig.INTERCEPTOR_CLASSES_CONFIG;
-    /** A given group has progress at both clusters: of the mirror there, and of the way back here. */
-    private static final String BACK_SUFFIX = "-back";
 
     @Option(
             names = "--source",
@@ -372,7 +371,7 @@ public final class MirrorOptions {
         CopyMode chosen = mode(consumer, producer);
         TopicNames names = topicNames.toNames();
         if (isWayBack) {
-            consumer.computeIfPresent(ConsumerConfig.GROUP_ID_CONFIG, (key, there) -> there + BACK_SUFFIX);
+            consumer.computeIfPresent(ConsumerConfig.GROUP_ID_CONFIG, (key, there) -> there + MirrorGroup.BACK_SUFFIX);
         }
         return new MirrorConfig(
                 isWayBack ? names.ofCopies(topics()) : topics(),

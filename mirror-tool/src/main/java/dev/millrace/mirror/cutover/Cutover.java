@@ -4,26 +4,20 @@ import dev.millrace.mirror.cluster.MatchingTopics;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.groups.OffsetMapReversal.Ends;
 import dev.millrace.mirror.progress.Rewind;
-import dev.millrace.mirror.run.MirrorPlan;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
-import dev.millrace.mirror.topics.TopicPlan;
-import dev.millrace.mirror.verify.PartitionResult;
-import dev.millrace.mirror.verify.TopicResult;
-import dev.millrace.mirror.verify.Verification;
-import dev.millrace.mirror.verify.VerifyResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.RetriableException;
 
 /**
@@ -38,7 +32,6 @@ import org.apache.kafka.common.errors.RetriableException;
  * <p><b>Threads:</b> one thread calls one method, once.
  */
 public final class Cutover {
-    private static final long SAMPLE = 1_000;
     /** A running mirror writes every 5 s where the records are at the target; for the process before it, within 30 s. */
     private static final Duration EXACT = Duration.ofSeconds(40);
 
@@ -103,6 +96,7 @@ public final class Cutover {
                 CutoverState state = new CutoverState(clusters)) {
             state.read();
             Fence fence = new Fence(clusters.source(), state);
+            Steps steps = new Steps(clusters, state);
             if (state.isDone()) {
                 throw MirrorException.failed("The cutover is done, and the target may have records by now that the"
                         + " source lacks. Return by the way back; or, if the source is no longer needed, remove its ACLs"
@@ -112,6 +106,7 @@ public final class Cutover {
                                 fence.describe().stream().map(who -> "; " + who).toList()));
             }
             if (state.denials().isEmpty()) {
+                steps.endOpposite();
                 report.tell("there is nothing to take back: nobody is denied writing");
                 return;
             }
@@ -119,6 +114,7 @@ public final class Cutover {
             List<String> allowed = OnlyCutover.run(clusters, report, only -> {
                 state.read();
                 only.check();
+                steps.endOpposite();
                 return fence.lower();
             });
             allowed.forEach(denied -> report.tell("denied no longer: " + denied));
@@ -148,6 +144,7 @@ public final class Cutover {
         private final BothClusters clusters;
         private final CutoverState state;
         private final Fence fence;
+        private final CopyCheck copy;
         private final QuietSource quiet;
         /** What the source had when nobody wrote. */
         private SourceRest cut;
@@ -160,6 +157,7 @@ public final class Cutover {
             this.clusters = clusters;
             this.state = state;
             this.fence = new Fence(clusters.source(), state);
+            this.copy = new CopyCheck(clusters, report);
             this.quiet = new QuietSource(clusters, options, report);
         }
 
@@ -180,9 +178,13 @@ public final class Cutover {
         }
 
         CutoverResult run(OnlyCutover only) {
+            if (state.isDone() && Rewind.isEnded(config)) {
+                goOn();
+                return result();
+            }
             check();
             only.check();
-            Rewind.endIfBegun(opposite); // By a run that was killed before it ended this direction.
+            endOpposite(); // A run that was killed may have let it begin, and not ended this one.
             begin(2, "stop the writers");
             raiseFence(only);
             begin(3, "wait until nobody writes at the source, and all is copied");
@@ -191,12 +193,21 @@ public final class Cutover {
             groups = groups.map(first -> move(first.groups(), only));
             tellGroups();
             begin(5, "verify");
-            verify(options.verify());
+            compared = copy.verify(options.verify());
             requireSame();
             begin(6, "done");
             finish(only);
             endStep();
             return result();
+        }
+
+        /** Does what is left of a run that was killed after it had turned the direction. */
+        private void goOn() {
+            begin(6, "done");
+            Rewind.endIfBegun(config);
+            report.tell("an earlier call has turned the direction");
+            openTarget();
+            endStep();
         }
 
         private void begin(int number, String name) {
@@ -227,68 +238,17 @@ public final class Cutover {
 
         private void check() {
             begin(1, "check");
-            checkMirror();
+            copy.check();
             groups = config.policies().groups().names().map(names -> LastOffsets.ask(clusters, Set.of()));
             if (options.isWayBackKept()) {
                 new WayBack(clusters, opposite).check();
                 report.tell("the way back can be kept");
             }
-            verify(options.verify() == VerifyExtent.NONE ? VerifyExtent.NONE : VerifyExtent.SAMPLE);
+            compared = copy.verify(sampleAtMost());
         }
 
-        private void checkMirror() {
-            MirrorPlan plan = MirrorPlan.of(config);
-            plan.obstacle().ifPresent(why -> {
-                throw MirrorException.failed("The mirror would not start again: " + why);
-            });
-            plan.topics().stream()
-                    .filter(topic -> !topic.isPossible())
-                    .findFirst()
-                    .ifPresent(topic -> {
-                        throw MirrorException.failed("Topic " + topic.topic()
-                                + " is not mirrored, but --topics matches it: " + String.join("; ", topic.notes()));
-                    });
-            List<String> missing = plan.topics().stream()
-                    .filter(topic -> !topic.isThere())
-                    .map(TopicPlan::topic)
-                    .toList();
-            if (!missing.isEmpty()) {
-                throw MirrorException.failed("The target does not have all partitions of "
-                        + Words.list(missing, "topic") + " yet. The mirror adds them while it runs");
-            }
-            clusters.requireMirror();
-            report.tell("the mirror runs: " + clusters.describeGroup() + " has members");
-            report.tell("the target has all partitions of "
-                    + Words.count(plan.topics().size(), "topic"));
-        }
-
-        private void verify(VerifyExtent extent) {
-            if (extent == VerifyExtent.NONE) {
-                report.tell("nothing is compared: --verify none");
-                return;
-            }
-            OptionalLong sample = extent == VerifyExtent.SAMPLE ? OptionalLong.of(SAMPLE) : OptionalLong.empty();
-            VerifyResult result = new Verification(
-                            config,
-                            sample,
-                            (soFar, partitions, records) -> report.onProgress(Words.number(soFar) + " of "
-                                    + Words.count(partitions, "partition") + " compared, "
-                                    + Words.count(records, "record") + " read"))
-                    .run();
-            requireNone(result.different(), "The target differs from the source in ");
-            requireNone(result.unclear(), "The target cannot be compared with the source in ");
-            compared = result.sum(PartitionResult::same);
-            report.tell(Words.count(compared, "record") + " compared, the same"
-                    + (sample.isPresent() ? "; the last " + Words.number(SAMPLE) + " of each partition, at most" : ""));
-        }
-
-        private void requireNone(List<TopicResult> topics, String what) {
-            if (!topics.isEmpty()) {
-                throw MirrorException.failed(what
-                        + Words.list(topics.stream().map(TopicResult::topic).toList(), "topic")
-                        + "; 'mirror verify" + (options.verify() == VerifyExtent.WHOLE ? "" : " --sample " + SAMPLE)
-                        + "' tells how, and --verify none compares nothing");
-            }
+        private VerifyExtent sampleAtMost() {
+            return options.verify() == VerifyExtent.NONE ? VerifyExtent.NONE : VerifyExtent.SAMPLE;
         }
 
         // ---- writers ----
@@ -325,8 +285,8 @@ public final class Cutover {
         /** Waits until the groups have left the source and can go on exactly; moves them. */
         private LastOffsets move(Set<String> first, OnlyCutover only) {
             require("move " + Words.list(first, "group") + " to the target");
-            Patience patience = new Patience(options.giveUpAfter());
-            Patience exact = new Patience(EXACT);
+            Patience patience = new Patience(options.giveUpAfter(), Patience.NO_GROUP_MOVED);
+            Patience exact = new Patience(EXACT, Patience.NO_GROUP_MOVED);
             Set<String> known = new TreeSet<>(first);
             while (true) {
                 String waitsFor;
@@ -336,7 +296,7 @@ public final class Cutover {
                     Optional<String> obstacle = offsets.obstacle();
                     Optional<String> inexact = offsets.inexact(options.again());
                     if (obstacle.isPresent()) {
-                        exact = new Patience(EXACT);
+                        exact = new Patience(EXACT, Patience.NO_GROUP_MOVED);
                     } else if (inexact.isEmpty() && areAsked && isStillCut() && write(offsets, only)) {
                         return offsets;
                     } else if (inexact.isPresent() && exact.isOver()) {
@@ -397,16 +357,22 @@ public final class Cutover {
 
         private void finish(OnlyCutover only) {
             boolean isWayBack = config.policies().isWayBack();
-            if (options.isWayBackKept()) {
-                report.tell("stop the mirror now: the way back begins when it has ended");
-                awaitEnd();
-                require("turn the direction, so that the mirror can go back and not on");
-            }
-            only.check();
             WayBack back = new WayBack(clusters, opposite);
             if (options.isWayBackKept()) {
+                report.tell(
+                        "stop the mirror now, and what would start it again: the way back begins when it has ended");
+                require("turn the direction then, so that the mirror can go back and not on");
+                awaitEnd();
+                requireSame();
+                long unused = copy.verify(sampleAtMost());
+                only.check();
                 turnedAt = back.begin(cut.ends());
+                if (clusters.hasMirror()) {
+                    throw MirrorException.failed(
+                            "The mirror runs again: stop what has started it, and start the cutover" + " again");
+                }
             }
+            only.check();
             state.setDone(true);
             if (options.isWayBackKept()) {
                 back.endMirror(cut.ends());
@@ -425,16 +391,39 @@ public final class Cutover {
 
         /** Waits until the mirror has been stopped, where everything is copied. */
         private void awaitEnd() {
-            Patience patience = new Patience(options.giveUpAfter());
-            while (clusters.hasMirror()) {
-                String state = clusters.describeGroup() + " still has members";
-                report.onProgress(state);
-                patience.pauseUnlessOver(state);
+            Patience patience = new Patience(
+                    options.giveUpAfter(), "The direction is as it was, and the mirror may be started again");
+            while (true) {
+                String waitsFor;
+                try {
+                    if (!clusters.hasMirror()) {
+                        requireNone(SourceRest.ask(clusters));
+                        return;
+                    }
+                    waitsFor = clusters.describeGroup() + " still has members";
+                } catch (RetriableException e) {
+                    waitsFor = "a cluster does not answer: " + MirrorException.reason(e);
+                }
+                report.onProgress(waitsFor);
+                patience.pauseUnlessOver(waitsFor);
             }
-            SourceRest rest = SourceRest.ask(clusters);
-            if (!rest.isNone() || !rest.ends().equals(cut.ends())) {
-                throw MirrorException.failed("The source has got records since step 3, or the mirror has not committed"
-                        + " all. Start the mirror, and the cutover again");
+        }
+
+        private void requireNone(SourceRest rest) {
+            if (!rest.isNone()) {
+                throw MirrorException.failed(
+                        "The mirror has ended before it had committed all. Start it, and the cutover" + " again");
+            }
+        }
+
+        /** Whoever may not ask about the other direction has not turned it. */
+        private void endOpposite() {
+            try {
+                Rewind.endIfBegun(opposite);
+            } catch (MirrorException e) {
+                if (!(e.getCause() instanceof AuthorizationException)) {
+                    throw e;
+                }
             }
         }
 
@@ -449,6 +438,9 @@ public final class Cutover {
                 if (before.isDone()) {
                     before.setDone(false);
                 }
+            } catch (AuthorizationException e) {
+                report.tell(
+                        "whether writers are still denied at the target is not known: " + MirrorException.reason(e));
             }
         }
     }

@@ -11,7 +11,7 @@ import java.util.Set;
  * @param fence whether writers are denied writing at the source; empty if not, else the principals that may still write
  * @param areTransactionsAborted whether transactions are aborted that are open though nobody writes
  * @param quiet for how long no partition may grow before the source counts as written to by nobody
- * @param giveUpAfter how long to wait for writers and the mirror, and then for the groups
+ * @param giveUpAfter how long to wait for writers and the mirror, then for the groups, and then for the end of the mirror
  * @param again how many records a group may see again in a partition
  * @param verify how much is compared
  * @param isWayBackKept whether a mirror back is prepared

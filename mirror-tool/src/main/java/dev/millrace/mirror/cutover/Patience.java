@@ -7,14 +7,19 @@ import java.util.concurrent.locks.LockSupport;
 
 /** How long a step waits, and how often it looks again. */
 final class Patience {
+    static final String NO_GROUP_MOVED = "No group was moved, and the mirror goes on";
+
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final long begunNanos = System.nanoTime();
     private final Duration giveUpAfter;
+    private final String otherwise;
     private long lookedNanos = begunNanos - LOOK_NANOS;
 
-    Patience(Duration giveUpAfter) {
+    /** @param otherwise what is so if it has waited for too long, for a message */
+    Patience(Duration giveUpAfter, String otherwise) {
+        this.otherwise = otherwise;
         this.giveUpAfter = giveUpAfter;
     }
 
@@ -43,8 +48,8 @@ final class Patience {
      */
     void pauseUnlessOver(String state) {
         if (isOver()) {
-            throw MirrorException.failed("After " + giveUpAfter.toSeconds() + " s (--give-up-after) " + state
-                    + ". No group was moved, and the mirror goes on");
+            throw MirrorException.failed(
+                    "After " + giveUpAfter.toSeconds() + " s (--give-up-after) " + state + ". " + otherwise);
         }
         pause();
     }

@@ -42,7 +42,7 @@ final class QuietSource {
      * @throws MirrorException if the mirror ends, or it takes too long
      */
     SourceRest await() {
-        Patience patience = new Patience(options.giveUpAfter());
+        Patience patience = new Patience(options.giveUpAfter(), Patience.NO_GROUP_MOVED);
         long quietSince = System.nanoTime();
         Set<TopicPartition> grownLast = Set.of();
         Optional<SourceRest> last = Optional.empty();

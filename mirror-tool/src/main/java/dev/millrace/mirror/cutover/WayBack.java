@@ -74,7 +74,7 @@ record WayBack(BothClusters clusters, MirrorConfig back) {
 
     /** Keeps the mirror from going on. Blocks and throws as {@link #begin} does. */
     void endMirror(Map<TopicPartition, Long> cut) {
-        Rewind unused = Rewind.end(clusters.config(), at(cut));
+        Rewind.end(clusters.config(), at(cut));
     }
 
     /** Returns these offsets, and for other partitions where they end. */

@@ -130,13 +130,13 @@ public record CommitMetadata(
     }
 
     /** Whether a cutover has ended the mirror that committed this. */
-    boolean isEnded() {
+    public boolean isEnded() {
         return MirrorGroup.isEnded(mark);
     }
 
-    /** Returns the same metadata of a mirror that must not go on. */
-    CommitMetadata ended() {
-        return new CommitMetadata(MirrorGroup.ended(mark), topicId, resume, leaderEpoch, otherName, targetTopicId);
+    /** Returns the same metadata of a mirror to this target that must not go on. */
+    CommitMetadata ended(String targetId) {
+        return new CommitMetadata(MirrorGroup.ended(targetId), topicId, resume, leaderEpoch, otherName, targetTopicId);
     }
 
     /** Returns the topic's name on the other cluster, if a mirror committed this or it was committed for one. */

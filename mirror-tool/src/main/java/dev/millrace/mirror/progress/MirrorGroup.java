@@ -14,6 +14,9 @@ public final class MirrorGroup {
     /** The prefix of all default group names. */
     static final String PREFIX = "millrace-mirror";
 
+    /** Ends the names of groups of mirrors on the way back. */
+    public static final String BACK_SUFFIX = "-back";
+
     private static final String MARK = PREFIX + " to ";
     private static final String ENDED = " until a cutover";
 
@@ -42,12 +45,17 @@ public final class MirrorGroup {
 
     /** Returns the group on the target that the mirror has with exactly once. */
     public static String onTarget(MirrorConfig config, String sourceId) {
-        return givenOr(defaultNameOnTarget(sourceId), config);
+        return givenOr(ownName(defaultNameOnTarget(sourceId), config), config);
     }
 
     /** Returns the mirror's group on the source; with exactly once, that only tells where the mirror begins. */
     public static String onSource(MirrorConfig config, String targetId) {
-        return givenOr(defaultName(targetId), config);
+        return givenOr(ownName(defaultName(targetId), config), config);
+    }
+
+    /** An ordinary mirror in that direction, of other topics, may have the default name. */
+    private static String ownName(String defaultName, MirrorConfig config) {
+        return config.policies().isWayBack() ? defaultName + BACK_SUFFIX : defaultName;
     }
 
     private static String givenOr(String defaultName, MirrorConfig config) {
@@ -70,9 +78,9 @@ public final class MirrorGroup {
                 : Optional.empty();
     }
 
-    /** Returns the mark of a mirror that must not go on, because a cutover has turned the direction. */
-    static String ended(String mark) {
-        return isEnded(mark) ? mark : mark + ENDED;
+    /** Returns the mark of a mirror to this target that must not go on, because a cutover has turned the direction. */
+    static String ended(String targetId) {
+        return mark(targetId) + ENDED;
     }
 
     /** Whether this is a {@link #ended} mark. */

@@ -61,7 +61,7 @@ public final class ProgressConflict {
         try {
             boolean hasProgress = Clusters.await(committed).values().stream()
                     .anyMatch(position -> position != null
-                            && CommitMetadata.of(position).mark().equals(mark));
+                            && CommitMetadata.of(position).targetId().equals(MirrorGroup.targetOf(mark)));
             if (hasProgress) {
                 throw MirrorException.failed("Group " + group + " on the target has the progress of a mirror with"
                         + " --resume " + ResumeMode.EXACTLY_ONCE + ", which this one would not see; go on with that"

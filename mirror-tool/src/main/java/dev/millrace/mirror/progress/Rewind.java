@@ -102,7 +102,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
      *     progress of another mirror
      */
     public static Rewind plan(MirrorConfig config, Set<Integer> partitions, Destination to) {
-        return ask(config, steps -> steps.run(partitions, to, false));
+        return ask(config, "rewind", steps -> steps.run(partitions, to, false));
     }
 
     /**
@@ -111,17 +111,18 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
      * @throws MirrorException if the mirror runs, or the cluster of the group does not take the positions
      */
     public static Rewind run(MirrorConfig config, Set<Integer> partitions, Destination to) {
-        return ask(config, steps -> steps.run(partitions, to, true));
+        return ask(config, "rewind", steps -> steps.run(partitions, to, true));
     }
 
     /**
-     * Commits where a mirror begins, whatever it has done before. Blocks while the clusters answer.
+     * Commits where a mirror begins, whatever its group has done before, also for another target. Until all positions
+     * are committed, the mirror is not allowed to go on. Blocks while the clusters answer.
      *
      * @param isToBeDone whether to commit, and not only to check
-     * @throws MirrorException as {@link #run} does, except for what a cutover has ended
+     * @throws MirrorException if the mirror runs, a cluster does not answer, or does not take the positions
      */
     public static Rewind begin(MirrorConfig config, Destination at, boolean isToBeDone) {
-        return ask(config, steps -> steps.begin(at, isToBeDone));
+        return ask(config, "turn the direction", steps -> steps.begin(at, isToBeDone));
     }
 
     /**
@@ -129,7 +130,16 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
      * while the clusters answer. Throws what {@link #end} throws.
      */
     public static void endIfBegun(MirrorConfig config) {
-        Set<TopicPartition> unused = ask(config, Steps::endIfBegun);
+        boolean unused = ask(config, "turn the direction", Steps::endIfBegun);
+    }
+
+    /** Whether a mirror must not go on, because it was ended. Blocks while the clusters answer. */
+    public static boolean isEnded(MirrorConfig config) {
+        return ask(
+                config,
+                "turn the direction",
+                steps -> steps.mirrored().values().stream()
+                        .anyMatch(position -> CommitMetadata.of(position).isEnded()));
     }
 
     /**
@@ -138,11 +148,12 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
      *
      * @throws MirrorException if the mirror runs, or the cluster of the group does not take the positions
      */
-    public static Rewind end(MirrorConfig config, Destination at) {
-        return ask(config, steps -> steps.end(at));
+    public static void end(MirrorConfig config, Destination at) {
+        boolean unused = ask(config, "turn the direction", steps -> steps.end(at));
     }
 
-    private static <T> T ask(MirrorConfig config, Function<Steps, T> question) {
+    /** @param what is done, for a message */
+    private static <T> T ask(MirrorConfig config, String what, Function<Steps, T> question) {
         try (Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()));
                 Admin target = Clusters.connect("target", DerivedConfigs.admin(config.producer()))) {
             String sourceId = Clusters.clusterId(source, config.consumer());
@@ -150,7 +161,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
             Clusters.checkDistinct(sourceId, targetId);
             return question.apply(new Steps(config, source, target, sourceId, targetId));
         } catch (KafkaException e) {
-            throw MirrorException.failed("Cannot rewind", e);
+            throw MirrorException.failed("Cannot " + what, e);
         }
     }
 
@@ -163,50 +174,55 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                 throw MirrorException.failed(describeGroup() + " has no position, so the mirror has not started yet:"
                         + " --start-at decides where it begins, and nothing can be rewound");
             }
-            return move(chosen, to, isToBeDone, hasMembers, positions);
-        }
-
-        Rewind begin(Destination at, boolean isToBeDone) {
-            return move(Set.of(), at, isToBeDone, hasMembers(true), readPositions(false));
-        }
-
-        private Rewind move(
-                Set<Integer> chosen,
-                Destination to,
-                boolean isToBeDone,
-                boolean hasMembers,
-                MirrorPositions positions) {
             Map<TopicPartition, Uuid> ids = topicIds(chosen);
             List<Move> moves = moves(ids, positions, to);
             if (isToBeDone) {
-                new Commit(this, ids, positions).run(moves);
+                new Commit(this, ids, positions)
+                        .run(moves.stream().filter(Move::isChange).toList(), false);
             }
             return new Rewind(group(), config.isExactlyOnce(), hasMembers, moves);
         }
 
-        /** First commits a position of each partition: one without would begin with its first record. */
-        Rewind end(Destination at) {
-            Rewind reached = begin(at, true);
-            Set<TopicPartition> unused = endIfBegun();
-            return reached;
+        Rewind begin(Destination at, boolean isToBeDone) {
+            boolean hasMembers = hasMembers(true);
+            MirrorPositions positions = readPositions(false);
+            Map<TopicPartition, Uuid> ids = topicIds(Set.of());
+            List<Move> moves = moves(ids, positions, at);
+            if (isToBeDone) {
+                Commit commit = new Commit(this, ids, positions);
+                commit.run(
+                        moves, true); // Killed in between, the mirror would begin with the first record of the others.
+                commit.run(moves, false);
+            }
+            return new Rewind(group(), config.isExactlyOnce(), hasMembers, moves);
         }
 
-        /** Returns the partitions of its group of which it has not been ended before. */
-        Set<TopicPartition> endIfBegun() {
-            Map<TopicPartition, OffsetAndMetadata> ended = new HashMap<>(MirrorPositions.committed(ofGroup(), group()));
-            ended.entrySet()
-                    .removeIf(next -> !isMirrored(next.getKey())
-                            || CommitMetadata.of(next.getValue()).isEnded());
-            if (ended.isEmpty()) {
-                return Set.of();
+        /** Commits a position of each partition: one without would begin with its first record. Returns true. */
+        boolean end(Destination at) {
+            boolean isRunning = hasMembers(true);
+            MirrorPositions positions = readPositions(false);
+            Map<TopicPartition, Uuid> ids = topicIds(Set.of());
+            new Commit(this, ids, positions).run(moves(ids, positions, at), true);
+            return !isRunning;
+        }
+
+        /** Returns whether there was one. */
+        boolean endIfBegun() {
+            Map<TopicPartition, OffsetAndMetadata> begun = mirrored();
+            begun.values().removeIf(position -> CommitMetadata.of(position).isEnded());
+            if (begun.isEmpty() || hasMembers(true)) {
+                return false;
             }
-            boolean unused = hasMembers(true);
-            ended.replaceAll((partition, position) -> new OffsetAndMetadata(
-                    position.offset(),
-                    position.leaderEpoch(),
-                    CommitMetadata.of(position).ended().toString()));
-            Commit.commit(ofGroup(), group(), config.isExactlyOnce() ? "target" : "source", ended);
-            return ended.keySet();
+            begun.replaceAll((partition, position) -> Commit.ended(targetId, position));
+            Commit.commit(ofGroup(), group(), config.isExactlyOnce() ? "target" : "source", begun);
+            return true;
+        }
+
+        /** Returns what the group has committed of the topics that are mirrored, by partitions of its cluster. */
+        Map<TopicPartition, OffsetAndMetadata> mirrored() {
+            Map<TopicPartition, OffsetAndMetadata> mirrored = MirrorPositions.committed(ofGroup(), group());
+            mirrored.keySet().removeIf(partition -> !isMirrored(partition));
+            return mirrored;
         }
 
         private boolean isMirrored(TopicPartition ofGroup) {
@@ -305,6 +321,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                 OffsetAndMetadata committed = positions.committed().get(partition);
                 boolean isThere = committed != null
                         && committed.offset() == offset
+                        && CommitMetadata.of(committed).mark().equals(MirrorGroup.mark(targetId))
                         && !TopicIdentities.differ(CommitMetadata.of(committed).topicId(), ids.get(partition));
                 moves.add(new Move(partition, from, offset, starts.get(partition), !isThere));
             });
@@ -319,13 +336,14 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
      * @param positions that are there now
      */
     private record Commit(Steps steps, Map<TopicPartition, Uuid> ids, MirrorPositions positions) {
-        void run(List<Move> moves) {
+        /** @param isEnded whether the mirror must not go on there */
+        void run(List<Move> moves, boolean isEnded) {
             CommitForm form = new CommitForm(steps.config, steps.targetId, topic -> Uuid.ZERO_UUID, new CopiedTopics());
             Map<String, TopicDescription> copies =
                     new CopiesOnTarget(steps.target, steps.config.names()).describe(Clusters.topics(ids.keySet()));
             Map<TopicPartition, OffsetAndMetadata> onSource = new HashMap<>();
             Map<TopicPartition, OffsetAndMetadata> onTarget = new HashMap<>();
-            moves.stream().filter(Move::isChange).forEach(move -> {
+            moves.forEach(move -> {
                 Optional<TopicDescription> copy = Optional.ofNullable(copies.get(move.partition.topic()))
                         .filter(topic -> topic.partitions().size() > move.partition.partition());
                 // A cluster takes no position of a partition that it lacks.
@@ -348,15 +366,26 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                                     copiedTo(move, copy)));
                 }
             });
+            if (isEnded) {
+                onSource.replaceAll((partition, position) -> ended(steps.targetId, position));
+                onTarget.replaceAll((partition, position) -> ended(steps.targetId, position));
+            }
             commit(steps.source, steps.groupOnSource(), "source", onSource);
             commit(steps.target, steps.group(), "target", onTarget);
+        }
+
+        static OffsetAndMetadata ended(String targetId, OffsetAndMetadata position) {
+            return new OffsetAndMetadata(
+                    position.offset(),
+                    position.leaderEpoch(),
+                    CommitMetadata.of(position).ended(targetId).toString());
         }
 
         private static void commit(
                 Admin cluster, String group, String role, Map<TopicPartition, OffsetAndMetadata> offsets) {
             GroupOffsets.commit(cluster, group, offsets).ifPresent(failure -> {
                 throw MirrorException.failed(
-                        "Group " + group + " on the " + role + " does not take all positions; rewind again", failure);
+                        "Group " + group + " on the " + role + " does not take all positions; do it again", failure);
             });
         }
 

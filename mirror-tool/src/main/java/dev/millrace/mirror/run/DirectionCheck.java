@@ -2,6 +2,7 @@ package dev.millrace.mirror.run;
 
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.progress.CommitMetadata;
 import dev.millrace.mirror.progress.MirrorGroup;
 import dev.millrace.mirror.progress.MirrorPositions;
 import dev.millrace.mirror.text.MirrorException;
@@ -71,7 +72,9 @@ final class DirectionCheck {
             Set<String> copied = new TreeSet<>();
             Clusters.awaitUnchecked(cluster.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata())
                     .forEach((partition, position) -> {
-                        if (position != null && isOurs.test(partition.topic())) {
+                        boolean isEnded =
+                                position != null && CommitMetadata.of(position).isEnded();
+                        if (position != null && !isEnded && isOurs.test(partition.topic())) {
                             copied.add(partition.topic());
                         }
                     });

@@ -228,7 +228,7 @@ public final class Mirror {
     private Map<String, Object> withSourceGroup() {
         return config.consumer().containsKey(ConsumerConfig.GROUP_ID_CONFIG)
                 ? config.consumer()
-                : MirrorGroup.withGroup(config.consumer(), MirrorGroup.defaultName(targetId));
+                : MirrorGroup.withGroup(config.consumer(), MirrorGroup.onSource(config, targetId));
     }
 
     private void runWithTarget(Groups groups, SourceChanges changes, Set<String> matching, Admin source, Admin target) {

@@ -46,7 +46,9 @@ class CutoverBackIT {
     private static final String PREFIX = "eu.";
     private static final String FENCE = "--fence=acls";
     private static final String EXCEPT = "--fence-except=User:" + MIRROR;
+    /** With records; another one stays empty. */
     private static final int PARTITIONS = 2;
+
     private static final int STEP = 1_000;
     private static final long ALL = Long.MAX_VALUE;
 
@@ -87,7 +89,7 @@ class CutoverBackIT {
     private void goThereAndBack(Resume resume) throws Exception {
         String topic = resume.topic();
         String copy = PREFIX + topic;
-        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        clusters.source().createTopic(topic, PARTITIONS + 1, 1, Map.of());
         Map<String, Map<Integer, List<Long>>> seen = new HashMap<>();
         for (String protocol : List.of("classic", "consumer")) {
             seen.put(topic + "-g-" + protocol, new HashMap<>());
@@ -129,6 +131,10 @@ class CutoverBackIT {
         }
         assertRefused(mirror(resume, "run"), "A cutover has turned the direction of this mirror");
         assertRefused(cutover(resume, "--undo"), "The cutover is done");
+        try (MirrorProcess again = cutover(resume, "--keep-way-back")) {
+            assertThat(again.awaitExit(STOP)).as(again.output()).isZero();
+            assertThat(again.output()).contains("an earlier call has turned the direction");
+        }
         write(clusters.target(), copy);
         long before = clusters.written(topic);
         try (MirrorProcess back = mirror(resume, "run", "--back", "--groups-interval=1s")) {
@@ -141,7 +147,7 @@ class CutoverBackIT {
                 assertThat(back.output()).doesNotContain(" WARN ");
                 assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isZero();
                 assertThat(cutover.printed().filter(line -> line.contains(": from ")))
-                        .hasSize(seen.size() * PARTITIONS)
+                        .hasSize(seen.size() * (PARTITIONS + 1))
                         .allMatch(line -> line.contains(" 0 again at most"));
                 assertThat(cutover.output()).contains("denied no longer at the target: User:writer");
             }

@@ -52,10 +52,6 @@ class CutoverIT {
                                 && consumer.count() >= 2_000
                                 && clusters.committed(topic) > 1_000,
                         mirror);
-                try (MirrorProcess killed = cutover(topic)) {
-                    await("it waits", () -> killed.hasPrinted("still grow"), mirror, killed);
-                    killed.kill();
-                }
                 try (MirrorProcess cutover = cutover(topic)) {
                     await("it waits", () -> cutover.hasPrinted("still grow"), mirror, cutover);
                     await("it says who writes", () -> cutover.hasPrinted("is written by producer id"), mirror, cutover);
