@@ -14,7 +14,7 @@
 {{- end }}
 {{- range list "yes" "undo" }}
 {{- if hasKey $options . }}
-{{- printf "mirror.%s: the chart's Jobs only look; remove it" . | fail }}
+{{- printf "mirror.%s: the chart's Jobs only look; remove it, and give it to the command that you run yourself" . | fail }}
 {{- end }}
 {{- end }}
 {{- if hasKey $options "source.group.instance.id" }}
@@ -35,14 +35,14 @@
 {{- printf "extraEnv: %s is a secret, which every program in the container could read from the environment: mount it by credentials" .name | fail }}
 {{- end }}
 {{- if has .name (list "POD_NAME" "MIRROR_JAVA_OPTS" "MIRROR_HTTP_TOKEN") }}
-{{- printf "extraEnv: %s is not for you to set: use javaOptions for options of the JVM, and http-token-file in mirror for a token" .name | fail }}
+{{- printf "extraEnv: the chart sets %s: use javaOptions for options of the JVM, and http-token-file in mirror for a token" .name | fail }}
 {{- end }}
 {{- end }}
 {{- if and .Values.networkPolicy.enabled (not .Values.networkPolicy.egress) }}
 {{- fail "networkPolicy.egress is empty: the pods could reach neither DNS nor a broker; allow their ports" }}
 {{- end }}
 {{- if and .Values.alerts.enabled (not .Values.monitor.kind) }}
-{{- fail "alerts.enabled: without a monitor Prometheus does not know the mirror, and every alert is about nothing; set monitor.kind" }}
+{{- fail "alerts.enabled: without a monitor Prometheus does not know the mirror, and MirrorNotReady would never end; set monitor.kind" }}
 {{- end }}
 {{- if and .Values.alerts.enabled (not .Values.alerts.runbook) }}
 {{- fail "alerts.runbook is missing: the address at which your people read docs/mirror-kubernetes.md" }}

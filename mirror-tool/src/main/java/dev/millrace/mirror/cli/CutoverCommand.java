@@ -12,7 +12,6 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
@@ -54,8 +53,8 @@ final class CutoverCommand implements Callable<Integer> {
             names = "--undo",
             order = 0,
             description =
-                    "Take back what an earlier call with --fence acls has denied, and do nothing else: producers can"
-                            + " go on at the source, and the mirror runs on.")
+                    "Remove the ACLs with which an earlier call with --fence acls has denied writing, and do nothing"
+                            + " else: producers can go on at the source, and the mirror runs on.")
     private boolean isUndo;
 
     @Option(
@@ -73,8 +72,8 @@ final class CutoverCommand implements Callable<Integer> {
             names = "--fence-except",
             paramLabel = "PRINCIPAL",
             order = 0,
-            description = "A principal that --fence acls leaves alone, such as User:mirror, as which the way back will"
-                    + " write. May be given several times.")
+            description = "A principal that --fence acls leaves alone, such as User:mirror, that of the mirror back."
+                    + " May be given several times.")
     private List<String> exceptions = List.of();
 
     @Option(
@@ -181,11 +180,12 @@ final class CutoverCommand implements Callable<Integer> {
         Logs.configure(verbose);
         if (fence == FenceKind.NONE && !exceptions.isEmpty()) {
             throw MirrorException.usage("--fence-except " + exceptions.get(0)
-                    + ": --fence acls is needed, for which it is" + " an exception");
+                    + ": it needs --fence acls, which leaves that principal alone");
         }
         exceptions.forEach(CutoverCommand::requirePrincipal);
         if (isUndo && isDryRun) {
-            throw MirrorException.usage("--undo --dry-run: --dry-run shows what was denied, without --undo");
+            throw MirrorException.usage(
+                    "--undo and --dry-run exclude each other; 'mirror cutover --dry-run' shows who is denied writing");
         }
         if (isUndo && !isAgreed && !Terminal.canAsk()) {
             throw MirrorException.usage("--undo: it lets writers go on at the source; agree with --yes");
@@ -194,7 +194,8 @@ final class CutoverCommand implements Callable<Integer> {
         boolean isToBeDone = !isDryRun && (isAgreed || Terminal.canAsk());
         CutoverOptions options = new CutoverOptions(
                 isToBeDone,
-                fence == FenceKind.ACLS ? Optional.of(Set.copyOf(exceptions)) : Optional.empty(),
+                fence == FenceKind.ACLS,
+                Set.copyOf(exceptions),
                 areTransactionsAborted,
                 quiet,
                 giveUpAfter,
@@ -213,7 +214,7 @@ final class CutoverCommand implements Callable<Integer> {
         } else {
             CutoverResult result = cutover.run();
             if (!isToBeDone) {
-                text.printf("%nnothing was changed: give --yes to do it%n");
+                text.printf("%nnothing was changed: %s to do it%n", isDryRun ? "leave out --dry-run" : "give --yes");
             }
             if (isJson) {
                 out.println(CutoverJson.format(result));

@@ -56,7 +56,6 @@ final class CutoverJson {
                         .value(next.twiceAtMost())
                         .endObject());
         json.endArray();
-        json.name("verified").value(result.verify().toString());
         json.name("compared").value(result.compared());
         return json.endObject().toString();
     }

@@ -35,8 +35,8 @@ public final class TopicAcls {
         }
     }
 
-    /** Whether an ACL with this pattern is, perhaps among others, for the topic. */
-    public static boolean areFor(ResourcePattern pattern, String topic) {
+    /** Whether an ACL with this pattern applies to the topic. */
+    public static boolean isFor(ResourcePattern pattern, String topic) {
         if (pattern.resourceType() != ResourceType.TOPIC) {
             return false;
         }

@@ -31,7 +31,7 @@ public final class TopicReaders {
         Set<AclBinding> readers = new HashSet<>();
         for (AclBinding acl : source) {
             for (String topic : topics) {
-                if (TopicAcls.areFor(acl.pattern(), topic)) {
+                if (TopicAcls.isFor(acl.pattern(), topic)) {
                     addReading(acl.entry(), names.onTarget(topic), readers);
                 }
             }

@@ -102,12 +102,12 @@ public final class TopicNames {
             }
         });
         // Names are compared exactly, whatever flags the pattern has.
-        copies.add("(?-ix:" + Pattern.quote(prefix) + unless(given.keySet()) + ")(?:" + mirrored.pattern() + ")");
+        copies.add("(?-ix:" + Pattern.quote(prefix) + notOneOf(given.keySet()) + ")(?:" + mirrored.pattern() + ")");
         return Pattern.compile(String.join("|", copies), topics.flags());
     }
 
-    /** Returns an expression that matches nothing, and only where none of these names is. */
-    private static String unless(Collection<String> names) {
+    /** Returns an expression that matches the empty text, except where one of these names follows to the end. */
+    private static String notOneOf(Collection<String> names) {
         return names.isEmpty()
                 ? ""
                 : "(?!(?:" + names.stream().sorted().map(Pattern::quote).collect(Collectors.joining("|")) + ")\\z)";
@@ -290,7 +290,7 @@ public final class TopicNames {
         }
         return Pattern.compile(
                 // Names are compared exactly, whatever flags the pattern has.
-                "(?-ix:(?!" + unless(given.keySet()) + "(?:" + String.join("|", refused) + ")))(?:" + topics.pattern()
+                "(?-ix:(?!" + notOneOf(given.keySet()) + "(?:" + String.join("|", refused) + ")))(?:" + topics.pattern()
                         + ")",
                 topics.flags());
     }

@@ -47,6 +47,11 @@ record BothClusters(MirrorConfig config, Admin source, Admin target, String sour
                 MirrorGroup.of(opposite, /* sourceId= */ targetId, /* targetId= */ sourceId));
     }
 
+    /** Returns a name for this mirror at its target: one target may have mirrors of several sources, in groups of one name. */
+    String nameAtTarget() {
+        return group + "-from-" + sourceId;
+    }
+
     /** Returns the group as a reader may find it. */
     String describeGroup() {
         return "group " + group + " on the " + (config.isExactlyOnce() ? "target" : "source");

@@ -25,14 +25,17 @@ import org.apache.kafka.common.errors.RetriableException;
  * nobody writes at the source and all is copied, moves the groups, and compares. Each step may be done again, so a run
  * that has ended early is simply started again; what it must know then is in {@link CutoverState}.
  *
- * <p>To turn the direction for the way back, it lets the mirror back begin, says that the target is in use, and then ends
- * the mirror. Killed in between, both could go on, and the one that was to be ended is the one that an operator starts
- * again; so the next run first ends the other.
+ * <p>To turn the direction it commits three things in this order: where the mirror back begins, that the target is in
+ * use, and that this mirror has ended. If it is killed after the first, the next run takes that back: both mirrors could
+ * go on, and the one that an operator starts again is this one. After the second, the next run does the third.
  *
  * <p><b>Threads:</b> one thread calls one method, once.
  */
 public final class Cutover {
-    /** A running mirror writes every 5 s where the records are at the target; for the process before it, within 30 s. */
+    /**
+     * How long groups may not go on exactly after their last member has left: a running mirror writes every 5 s where its
+     * records are, and takes up to 30 s for what an earlier process has copied.
+     */
     private static final Duration EXACT = Duration.ofSeconds(40);
 
     private final MirrorConfig config;
@@ -65,7 +68,7 @@ public final class Cutover {
                 CutoverState state = new CutoverState(clusters)) {
             if (!options.isToBeDone()) {
                 state.read();
-                return new Steps(clusters, state).look();
+                return new Steps(clusters, state).tellFindings();
             }
             state.create();
             return OnlyCutover.run(clusters, report, only -> {
@@ -105,19 +108,20 @@ public final class Cutover {
                                 "",
                                 fence.describe().stream().map(who -> "; " + who).toList()));
             }
-            if (state.denials().isEmpty()) {
-                steps.endOpposite();
-                report.tell("there is nothing to take back: nobody is denied writing");
-                return;
+            List<String> denied = fence.describe();
+            if (!denied.isEmpty()) {
+                require("let " + Words.count(denied.size(), "principal") + " write to the source again");
             }
-            require("let " + Words.count(fence.describe().size(), "principal") + " write to the source again");
             List<String> allowed = OnlyCutover.run(clusters, report, only -> {
                 state.read();
                 only.check();
                 steps.endOpposite();
                 return fence.lower();
             });
-            allowed.forEach(denied -> report.tell("denied no longer: " + denied));
+            allowed.forEach(who -> report.tell("denied no longer: " + who));
+            if (allowed.isEmpty()) {
+                report.tell("nobody is denied writing");
+            }
         } catch (KafkaException e) {
             throw MirrorException.failed("The cutover cannot be undone", e);
         }
@@ -125,7 +129,8 @@ public final class Cutover {
 
     private void require(String change) {
         if (!report.mayChange(change)) {
-            throw MirrorException.failed("Stopped before it would " + change + ". Start it again to go on");
+            throw MirrorException.failed(
+                    "Stopped, because you did not agree to " + change + ". Start it again to go on");
         }
     }
 
@@ -162,7 +167,7 @@ public final class Cutover {
         }
 
         /** Says what each step finds now. */
-        CutoverResult look() {
+        CutoverResult tellFindings() {
             check();
             begin(2, "stop the writers");
             tellFence();
@@ -179,12 +184,12 @@ public final class Cutover {
 
         CutoverResult run(OnlyCutover only) {
             if (state.isDone() && Rewind.isEnded(config)) {
-                goOn();
+                finishTurned();
                 return result();
             }
             check();
             only.check();
-            endOpposite(); // A run that was killed may have let it begin, and not ended this one.
+            endOpposite();
             begin(2, "stop the writers");
             raiseFence(only);
             begin(3, "wait until nobody writes at the source, and all is copied");
@@ -194,16 +199,16 @@ public final class Cutover {
             tellGroups();
             begin(5, "verify");
             compared = copy.verify(options.verify());
-            requireSame();
-            begin(6, "done");
+            requireNobodyCameBack();
+            begin(6, "finish");
             finish(only);
             endStep();
             return result();
         }
 
         /** Does what is left of a run that was killed after it had turned the direction. */
-        private void goOn() {
-            begin(6, "done");
+        private void finishTurned() {
+            begin(6, "finish");
             Rewind.endIfBegun(config);
             report.tell("an earlier call has turned the direction");
             openTarget();
@@ -231,9 +236,8 @@ public final class Cutover {
                     steps,
                     cut == null ? Map.of() : cut.ends(),
                     turnedAt,
-                    groups.map(of -> of.plan().positions()).orElse(List.of()),
-                    compared,
-                    options.verify());
+                    groups.map(of -> of.toMove().toList()).orElse(List.of()),
+                    compared);
         }
 
         private void check() {
@@ -255,14 +259,14 @@ public final class Cutover {
 
         private void tellFence() {
             report.tell(
-                    options.fence().isPresent()
+                    options.isFenced()
                             ? "they would be denied writing by ACLs"
                             : "they are not stopped: stop them yourself (--fence none)");
             fence.describe().forEach(denied -> report.tell("denied by an earlier run: " + denied));
         }
 
         private void raiseFence(OnlyCutover only) {
-            if (options.fence().isEmpty()) {
+            if (!options.isFenced()) {
                 tellFence();
                 return;
             }
@@ -270,12 +274,14 @@ public final class Cutover {
                     MatchingTopics.ask(clusters.source(), config).requireSome().mirrored();
             require("deny writing to " + Words.list(topics, "topic") + " at the source");
             only.check();
-            List<String> denied = fence.raise(topics, options.fence().get());
+            List<String> denied = fence.raise(topics, options.fenceExceptions());
             denied.forEach(who -> report.tell("denied: " + who));
             if (denied.isEmpty()) {
-                report.tell("nobody else is allowed to write by an ACL");
+                report.tell(
+                        "nobody is denied: no ACL allows anybody to write whom --fence-except does not leave alone, or"
+                                + " others deny it already");
             }
-            if (options.isWayBackKept() && options.fence().get().isEmpty()) {
+            if (options.isWayBackKept() && options.fenceExceptions().isEmpty()) {
                 report.tell("the mirror back must be a super user of the source, or be left alone by --fence-except");
             }
         }
@@ -283,27 +289,32 @@ public final class Cutover {
         // ---- groups ----
 
         /** Waits until the groups have left the source and can go on exactly; moves them. */
-        private LastOffsets move(Set<String> first, OnlyCutover only) {
-            require("move " + Words.list(first, "group") + " to the target");
+        private LastOffsets move(Set<String> groupsOfCheck, OnlyCutover only) {
+            require("move " + Words.list(groupsOfCheck, "group") + " to the target");
             Patience patience = new Patience(options.giveUpAfter(), Patience.NO_GROUP_MOVED);
-            Patience exact = new Patience(EXACT, Patience.NO_GROUP_MOVED);
-            Set<String> known = new TreeSet<>(first);
+            Patience untilExact = new Patience(EXACT, Patience.NO_GROUP_MOVED);
+            Set<String> known = new TreeSet<>(groupsOfCheck);
             while (true) {
                 String waitsFor;
                 try {
                     LastOffsets offsets = LastOffsets.ask(clusters, known);
-                    boolean areAsked = !known.addAll(offsets.groups());
+                    boolean areAllAsked = !known.addAll(offsets.groups());
                     Optional<String> obstacle = offsets.obstacle();
                     Optional<String> inexact = offsets.inexact(options.again());
                     if (obstacle.isPresent()) {
-                        exact = new Patience(EXACT, Patience.NO_GROUP_MOVED);
-                    } else if (inexact.isEmpty() && areAsked && isStillCut() && write(offsets, only)) {
+                        untilExact = new Patience(EXACT, Patience.NO_GROUP_MOVED);
+                    } else if (hasMoved()) {
+                        report.tell("somebody has written to the source again");
+                        cut = quiet.await();
+                        untilExact = new Patience(EXACT, Patience.NO_GROUP_MOVED);
+                    } else if (inexact.isEmpty() && areAllAsked && write(offsets, only)) {
                         return offsets;
-                    } else if (inexact.isPresent() && exact.isOver()) {
+                    } else if (inexact.isPresent() && untilExact.isOver()) {
                         throw MirrorException.failed(
                                 inexact.get() + ". No group was moved. Narrow --groups, or allow it with --again N");
                     }
-                    waitsFor = obstacle.or(() -> inexact).orElse("a group has just committed at the source");
+                    waitsFor = obstacle.or(() -> inexact)
+                            .orElse("what groups have committed has changed, and is asked for again");
                     if (patience.isTimeToLook()) {
                         clusters.requireMirror();
                     }
@@ -320,14 +331,9 @@ public final class Cutover {
             return offsets.write(moved::add);
         }
 
-        /** If somebody has written while groups were waited for, waits again, for what the mirror then copies. */
-        private boolean isStillCut() {
-            if (SourceRest.ask(clusters).ends().equals(cut.ends())) {
-                return true;
-            }
-            report.tell("somebody has written to the source again");
-            cut = quiet.await();
-            return false;
+        /** Whether somebody has written to the source since it was quiet. */
+        private boolean hasMoved() {
+            return !SourceRest.ask(clusters).ends().equals(cut.ends());
         }
 
         private void tellGroups() {
@@ -340,53 +346,69 @@ public final class Cutover {
 
         // ---- the end ----
 
-        /** Makes sure that the cut is still where it was. */
-        private void requireSame() {
-            if (!SourceRest.ask(clusters).ends().equals(cut.ends())) {
+        /** Makes sure that no writer and no group has come back to the source. */
+        private void requireNobodyCameBack() {
+            if (hasMoved()) {
                 throw MirrorException.failed("Somebody has written to the source since step 3, or created or deleted a"
-                        + " topic there. The mirror copies what was written. Stop the writer, and start the cutover"
+                        + " topic there. Stop the writer, start the mirror if you have stopped it, and start the cutover"
                         + " again");
             }
             groups.flatMap(before -> LastOffsets.ask(clusters, before.groups()).changeSince(before))
                     .ifPresent(change -> {
-                        throw MirrorException.failed(
-                                change + ". Stop its consumers there, and start the cutover again");
+                        throw MirrorException.failed(change
+                                + ". Stop its consumers there, start the mirror if you have stopped it, and start"
+                                + " the cutover again");
                     });
             report.tell("nobody has come back to the source");
         }
 
         private void finish(OnlyCutover only) {
-            boolean isWayBack = config.policies().isWayBack();
-            WayBack back = new WayBack(clusters, opposite);
             if (options.isWayBackKept()) {
-                report.tell(
-                        "stop the mirror now, and what would start it again: the way back begins when it has ended");
-                require("turn the direction then, so that the mirror can go back and not on");
-                awaitEnd();
-                requireSame();
-                long unused = copy.verify(sampleAtMost());
+                turn(only);
+            } else {
                 only.check();
-                turnedAt = back.begin(cut.ends());
-                if (clusters.hasMirror()) {
-                    throw MirrorException.failed(
-                            "The mirror runs again: stop what has started it, and start the cutover" + " again");
-                }
-            }
-            only.check();
-            state.setDone(true);
-            if (options.isWayBackKept()) {
-                back.endMirror(cut.ends());
-                report.tell("the direction is turned: 'mirror run" + (isWayBack ? "'" : " --back'")
-                        + ", with the same options, copies what is written from now on");
+                state.setDone(true);
             }
             openTarget();
             report.tell("start " + (groups.isPresent() ? "the consumers and then " : "") + "the producers at "
-                    + config.producer().get(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG)
-                    + (options.isWayBackKept()
-                            ? ""
-                            : isWayBack
-                                    ? "; stop the mirror, and do not start 'mirror run' again: it would copy twice"
-                                    : "; the mirror still runs, and may be stopped"));
+                    + config.producer().get(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG) + mirrorNext());
+        }
+
+        /** Returns the end of a sentence about what to do with the mirror. */
+        private String mirrorNext() {
+            if (options.isWayBackKept()) {
+                return "";
+            }
+            return config.policies().isWayBack()
+                    ? "; stop the mirror, and begin anew before you copy there again"
+                    : "; the mirror still runs, and may be stopped";
+        }
+
+        /** Waits until the mirror has ended, and turns the direction. */
+        private void turn(OnlyCutover only) {
+            boolean isWayBack = config.policies().isWayBack();
+            String now = isWayBack ? "mirror run --back" : "mirror run";
+            String then = isWayBack ? "mirror run" : "mirror run --back";
+            report.tell("stop the mirror now, and what would start it again: the way back begins when it has ended");
+            require("turn the direction when the mirror has ended, so that '" + now + "' refuses to start and '" + then
+                    + "' may");
+            awaitEnd();
+            requireNobodyCameBack();
+            long unused = copy.verify(sampleAtMost());
+            only.check();
+            WayBack wayBack = new WayBack(clusters, opposite);
+            turnedAt = wayBack.begin(cut.ends());
+            if (clusters.hasMirror()) {
+                throw MirrorException.failed(
+                        "The mirror has been started again while the direction was turned. Leave it"
+                                + " running, start the cutover again, and stop the mirror, and what starts it, when the cutover"
+                                + " says so");
+            }
+            only.check();
+            state.setDone(true);
+            wayBack.endMirror(cut.ends());
+            report.tell("the direction is turned: '" + then
+                    + "', with the same options, copies what is written from now on");
         }
 
         /** Waits until the mirror has been stopped, where everything is copied. */
@@ -397,7 +419,7 @@ public final class Cutover {
                 String waitsFor;
                 try {
                     if (!clusters.hasMirror()) {
-                        requireNone(SourceRest.ask(clusters));
+                        requireAllCommitted(SourceRest.ask(clusters));
                         return;
                     }
                     waitsFor = clusters.describeGroup() + " still has members";
@@ -409,17 +431,22 @@ public final class Cutover {
             }
         }
 
-        private void requireNone(SourceRest rest) {
+        private static void requireAllCommitted(SourceRest rest) {
             if (!rest.isNone()) {
                 throw MirrorException.failed(
-                        "The mirror has ended before it had committed all. Start it, and the cutover" + " again");
+                        "The mirror has ended before it had committed all. Start it again, and then" + " the cutover");
             }
         }
 
-        /** Whoever may not ask about the other direction has not turned it. */
+        /**
+         * Takes back what an earlier call has begun to turn. Ignores missing rights: who may not read the positions of
+         * the other mirror cannot have written them.
+         */
         private void endOpposite() {
             try {
-                Rewind.endIfBegun(opposite);
+                if (Rewind.isBegun(config)) {
+                    Rewind.endIfBegun(opposite);
+                }
             } catch (MirrorException e) {
                 if (!(e.getCause() instanceof AuthorizationException)) {
                     throw e;

@@ -1,15 +1,15 @@
 package dev.millrace.mirror.cutover;
 
 import java.time.Duration;
-import java.util.Optional;
 import java.util.Set;
 
 /**
  * What an operator chooses.
  *
  * @param isToBeDone whether to do the steps; otherwise each only says what it finds
- * @param fence whether writers are denied writing at the source; empty if not, else the principals that may still write
- * @param areTransactionsAborted whether transactions are aborted that are open though nobody writes
+ * @param isFenced whether writers are denied writing at the source by ACLs
+ * @param fenceExceptions principals that may still write
+ * @param abortsTransactions whether transactions are aborted that are open though nobody writes
  * @param quiet for how long no partition may grow before the source counts as written to by nobody
  * @param giveUpAfter how long to wait for writers and the mirror, then for the groups, and then for the end of the mirror
  * @param again how many records a group may see again in a partition
@@ -18,8 +18,9 @@ import java.util.Set;
  */
 public record CutoverOptions(
         boolean isToBeDone,
-        Optional<Set<String>> fence,
-        boolean areTransactionsAborted,
+        boolean isFenced,
+        Set<String> fenceExceptions,
+        boolean abortsTransactions,
         Duration quiet,
         Duration giveUpAfter,
         long again,

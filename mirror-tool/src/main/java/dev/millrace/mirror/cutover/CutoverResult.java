@@ -16,9 +16,8 @@ import org.apache.kafka.common.TopicPartition;
  * @param steps how long each step took, in their order; without those that were not reached
  * @param cut where the logs of the source ended when all was copied; empty before that
  * @param turnedAt where both logs ended when the direction was turned, by partitions of the source; empty if it was not
- * @param groups where groups go on; empty without {@code --groups}
- * @param compared how many records were compared last, and were the same
- * @param verify how much was compared
+ * @param groups where the groups go on that are moved; empty without {@code --groups}
+ * @param compared how many records were the same in step 5, or in step 1 if that was not reached
  */
 public record CutoverResult(
         String sourceId,
@@ -28,5 +27,4 @@ public record CutoverResult(
         Map<TopicPartition, Long> cut,
         Map<TopicPartition, Ends> turnedAt,
         List<FailoverPlan.Position> groups,
-        long compared,
-        VerifyExtent verify) {}
+        long compared) {}

@@ -46,9 +46,8 @@ final class CutoverState implements AutoCloseable {
                 .forEach(key -> take(new String(Utils.toArray(key), StandardCharsets.UTF_8)));
     }
 
-    /** A target may have mirrors of several sources, whose groups have one name. */
     static String topicName(BothClusters clusters) {
-        return InternalTopics.ofGroup(InternalTopics.CUTOVER_PREFIX, clusters.group() + "-from-" + clusters.sourceId());
+        return InternalTopics.ofGroup(InternalTopics.CUTOVER_PREFIX, clusters.nameAtTarget());
     }
 
     private void take(String key) {
@@ -69,13 +68,17 @@ final class CutoverState implements AutoCloseable {
         return Set.copyOf(denials);
     }
 
+    private static String key(Denial denial) {
+        return DENIAL + denial.topic + " " + denial.principal;
+    }
+
     void addDenials(Collection<Denial> added) {
-        write(added, denial -> DENIAL + denial.topic + " " + denial.principal, denial -> new byte[0]);
+        write(added, CutoverState::key, denial -> new byte[0]);
         denials.addAll(added);
     }
 
     void removeDenials(Collection<Denial> removed) {
-        write(removed, denial -> DENIAL + denial.topic + " " + denial.principal, denial -> null);
+        write(removed, CutoverState::key, denial -> null);
         denials.removeAll(removed);
     }
 

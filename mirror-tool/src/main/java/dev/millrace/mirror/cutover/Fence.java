@@ -37,43 +37,53 @@ record Fence(Admin cluster, CutoverState state) {
      * Denies writing to the topics.
      *
      * @param except principals that may still write
-     * @return who is denied, each as a sentence without its full stop
+     * @return who is denied what, by this call and earlier ones: {@code User:a: Write to topic b}
      * @throws MirrorException if the cluster has no ACLs for a topic, or does not take one
      */
     List<String> raise(Collection<String> topics, Set<String> except) {
-        Collection<AclBinding> present = TopicAcls.ask(cluster, "source");
-        Set<Denial> wanted = new HashSet<>();
-        for (String topic : new TreeSet<>(topics)) {
-            List<AclBinding> ofTopic = present.stream()
-                    .filter(acl -> TopicAcls.areFor(acl.pattern(), topic))
-                    .toList();
-            if (ofTopic.isEmpty()) {
-                throw MirrorException.failed("--fence acls: no ACL of the source is for topic " + topic
-                        + ", so its first one could take away reading, too. Give the principals that use the topic ACLs"
-                        + " of their own, or stop the writers yourself with --fence none");
-            }
-            for (AclBinding acl : ofTopic) {
-                AccessControlEntry entry = acl.entry();
-                if (entry.permissionType() == AclPermissionType.ALLOW
-                        && WRITING.contains(entry.operation())
-                        && !except.contains(entry.principal())) {
-                    if (entry.principal().equals(EVERYBODY) && !except.isEmpty()) {
-                        throw MirrorException.failed("--fence-except: an ACL allows everybody to write to topic "
-                                + topic
-                                + ", and to deny that would deny it to " + String.join(", ", new TreeSet<>(except))
-                                + ", too. Replace it by ACLs for those that write");
-                    }
-                    wanted.add(new Denial(topic, entry.principal()));
-                }
-            }
-        }
-        present.forEach(acl -> wanted.removeIf(denial -> acl.equals(binding(denial)))); // Those are somebody else's.
+        Collection<AclBinding> there = TopicAcls.ask(cluster, "source");
+        Set<Denial> wanted = wanted(there, topics, except);
+        // What is denied already is remembered from an earlier call, or somebody else's, which must stay.
+        Set<AclBinding> known = Set.copyOf(there);
+        wanted.removeIf(denial -> known.contains(binding(denial)));
         remove(state.denials().stream()
                 .filter(denial -> except.contains(denial.principal()))
                 .toList());
         state.addDenials(wanted);
         create(wanted.stream().map(Fence::binding).toList());
         return describe();
+    }
+
+    private static Set<Denial> wanted(Collection<AclBinding> there, Collection<String> topics, Set<String> except) {
+        Set<Denial> wanted = new HashSet<>();
+        for (String topic : new TreeSet<>(topics)) {
+            List<AclBinding> ofTopic = there.stream()
+                    .filter(acl -> TopicAcls.isFor(acl.pattern(), topic))
+                    .toList();
+            if (ofTopic.isEmpty()) {
+                throw MirrorException.failed("--fence acls: no ACL of the source is for topic " + topic
+                        + ", so its first one could take away reading, too. Give the principals that use the topic ACLs"
+                        + " of their own, or stop the writers yourself with --fence none");
+            }
+            ofTopic.stream()
+                    .map(AclBinding::entry)
+                    .filter(entry -> entry.permissionType() == AclPermissionType.ALLOW
+                            && WRITING.contains(entry.operation())
+                            && !except.contains(entry.principal()))
+                    .forEach(entry -> {
+                        requireNotEverybody(entry, topic, except);
+                        wanted.add(new Denial(topic, entry.principal()));
+                    });
+        }
+        return wanted;
+    }
+
+    private static void requireNotEverybody(AccessControlEntry entry, String topic, Set<String> except) {
+        if (entry.principal().equals(EVERYBODY) && !except.isEmpty()) {
+            throw MirrorException.failed("--fence-except: an ACL allows everybody to write to topic " + topic
+                    + ", and to deny that would deny it to " + String.join(", ", new TreeSet<>(except))
+                    + ", too. Replace it by ACLs for those that write");
+        }
     }
 
     /** Takes back what was denied; returns it as {@link #raise} does. */

@@ -81,7 +81,7 @@ record LastOffsets(BothClusters clusters, FailoverPlan plan, Set<String> members
     }
 
     /** Returns the positions of groups that have no members at the target. */
-    private Stream<FailoverPlan.Position> toMove() {
+    Stream<FailoverPlan.Position> toMove() {
         return plan.positions().stream().filter(next -> !plan.active().contains(next.group()));
     }
 

@@ -26,7 +26,9 @@ import org.slf4j.LoggerFactory;
  * Keeps a second cutover of the same mirror out, wherever it is started: a cutover is the only member of a group on the
  * target. The place of one that was killed is free when its session has timed out.
  *
- * <p><b>Threads:</b> one calls all methods; another one polls for the member.
+ * <p><b>Threads:</b> one calls all methods; a second one, started here, polls.
+ * <p><b>Ordering:</b> the consumer passes to its thread when that is started; of the volatile fields, each is written by
+ * one side.
  */
 final class OnlyCutover {
     private static final Logger LOG = LoggerFactory.getLogger(OnlyCutover.class);
@@ -91,7 +93,7 @@ final class OnlyCutover {
     }
 
     private static OnlyCutover join(BothClusters clusters, CutoverReport report) {
-        String group = clusters.group() + "-from-" + clusters.sourceId() + SUFFIX;
+        String group = clusters.nameAtTarget() + SUFFIX;
         long begun = System.nanoTime();
         while (true) {
             Collection<MemberDescription> others = members(clusters, group);

@@ -5,6 +5,7 @@ import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -19,6 +20,8 @@ final class QuietSource {
     private final CutoverOptions options;
     private final CutoverReport report;
     private final SourceWriters writers;
+    /** What was said about aborted transactions. */
+    private final Set<String> told = new HashSet<>();
 
     QuietSource(BothClusters clusters, CutoverOptions options, CutoverReport report) {
         this.clusters = clusters;
@@ -63,8 +66,10 @@ final class QuietSource {
                             + " committed all: " + Words.count(now.ends().size(), "partition"));
                     return now;
                 }
-                if (isQuiet && !now.open().isEmpty() && options.areTransactionsAborted()) {
-                    writers.abortTransactions(now.open()).forEach(report::tell);
+                if (isQuiet && !now.open().isEmpty() && options.abortsTransactions()) {
+                    writers.abortTransactions(now.open()).stream()
+                            .filter(told::add)
+                            .forEach(report::tell);
                 }
                 state = describe(grownLast, TimeUnit.NANOSECONDS.toSeconds(nanos - quietSince), now);
                 report.onProgress(state);

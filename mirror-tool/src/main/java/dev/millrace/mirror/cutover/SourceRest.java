@@ -51,7 +51,7 @@ record SourceRest(Map<TopicPartition, Long> ends, Set<TopicPartition> open, Map<
         return new SourceRest(ends, open, left);
     }
 
-    /** Returns the partitions whose end is another one than at the former moment. */
+    /** Returns the partitions whose end has changed since then. */
     Set<TopicPartition> grownSince(SourceRest before) {
         Set<TopicPartition> grown = new TreeSet<>(Clusters.PARTITION_ORDER);
         ends.forEach((partition, end) -> {

@@ -63,29 +63,35 @@ record SourceWriters(Admin source) {
     }
 
     /**
-     * Aborts the transactions that are open in these partitions, by fencing their producers as a new one with the same
-     * name would do. One whose name the source does not tell is left alone: at its partition only it could be aborted
+     * Aborts the transactions that are open in these partitions, by taking over their transactional ids as a new producer
+     * would do. One whose transactional id the source does not tell is left alone: it could only be aborted by partition,
      * even while its producer commits. Blocks until the source has answered.
      *
-     * @return what was done, each as a sentence without its full stop
+     * @return what was done, and what was not, each as a sentence without its full stop
      */
     List<String> abortTransactions(Collection<TopicPartition> partitions) {
         Map<TopicPartition, Map<Long, ProducerState>> producers = producers(List.copyOf(partitions));
         Map<Long, String> transactionalIds = transactionalIds();
         Set<String> aborted = new TreeSet<>();
+        List<String> lines = new ArrayList<>();
         producers
                 .values()
                 .forEach(of -> of.forEach((id, producer) -> {
-                    if (producer.currentTransactionStartOffset().isPresent() && transactionalIds.containsKey(id)) {
+                    if (producer.currentTransactionStartOffset().isEmpty()) {
+                        return;
+                    }
+                    if (transactionalIds.containsKey(id)) {
                         aborted.add(transactionalIds.get(id));
+                    } else {
+                        lines.add("the transaction of producer id " + id
+                                + " is not aborted: the source does not tell its transactional id");
                     }
                 }));
         if (!aborted.isEmpty()) {
             Clusters.awaitUnchecked(source.fenceProducers(aborted).all());
         }
-        return aborted.stream()
-                .map(name -> "aborted the transaction of transactional id " + name)
-                .toList();
+        aborted.forEach(name -> lines.add("aborted the transaction of transactional id " + name));
+        return lines;
     }
 
     private static String describe(long producerId, Map<Long, String> transactionalIds) {

@@ -35,8 +35,8 @@ public record OffsetMapReversal(MirrorConfig there, MirrorConfig back, String so
                     .forEach((partition, of) ->
                             kept.put(there.names().onTarget(partition), reverse(of, ends.get(partition))));
             if (reversed.write(kept).size() < kept.size()) {
-                throw MirrorException.failed("The source does not take where the target's records are there, which"
-                        + " groups need on the way back");
+                throw MirrorException.failed("The source does not take the map of offsets, without which groups cannot"
+                        + " return exactly. Start the cutover again");
             }
         }
     }

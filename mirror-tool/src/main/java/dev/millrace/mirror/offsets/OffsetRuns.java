@@ -183,8 +183,8 @@ public final class OffsetRuns {
                 }
                 long records = Math.min(sources[i + 1] - sources[i], start(i + 1) - targets[i]);
                 inverted.append(targets[i], sources[i], records);
-            } else if (!isAfterHole(i) && (!isAfterKnown || i < size - 1)) {
-                inverted.removeFrom(start(i));
+            } else if (!isAfterHole(i) && (!isAfterKnown || i < size - 1)) { // append() knows the end after a known run
+                inverted.removeFrom(start(i)); // of runs that begin at one target offset, the last one counts
                 inverted.push(start(i), ~sources[i]);
             }
         }

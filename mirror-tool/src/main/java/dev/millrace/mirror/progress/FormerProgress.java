@@ -56,10 +56,11 @@ public record FormerProgress(MirrorConfig config, String targetId, String group,
     private void requireNotEnded(String topic, CommitMetadata metadata) {
         boolean isWayBack = config.policies().isWayBack();
         if (metadata.isEnded() && (isMirrored(topic) || isNeeded(topic))) {
-            throw MirrorException.failed("A cutover has turned the direction of this mirror, says group " + group
-                    + ": what comes now, of topic " + topic + ", may be what was copied the other way. Run '"
-                    + (isWayBack ? "mirror run'" : "mirror run --back'") + "; 'mirror cutover"
-                    + (isWayBack ? "" : " --back") + " --keep-way-back' turns it again");
+            throw MirrorException.failed("A cutover has turned the direction of this mirror, as group " + group
+                    + " says. Records of topic " + topic + " may now be copies that came the other way. Run '"
+                    + (isWayBack ? "mirror run" : "mirror run --back")
+                    + "' instead, or turn it again with 'mirror cutover"
+                    + (isWayBack ? "" : " --back") + " --keep-way-back'");
         }
     }
 

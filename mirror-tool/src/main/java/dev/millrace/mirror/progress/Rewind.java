@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
@@ -38,6 +39,8 @@ import org.apache.kafka.common.Uuid;
  * @param moves of all partitions that were chosen, in order of topics and partitions
  */
 public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, List<Move> moves) {
+    private static final String TURN = "turn the direction";
+
     /**
      * What becomes of a partition's position.
      *
@@ -122,7 +125,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
      * @throws MirrorException if the mirror runs, a cluster does not answer, or does not take the positions
      */
     public static Rewind begin(MirrorConfig config, Destination at, boolean isToBeDone) {
-        return ask(config, "turn the direction", steps -> steps.begin(at, isToBeDone));
+        return ask(config, TURN, steps -> steps.begin(at, isToBeDone));
     }
 
     /**
@@ -130,26 +133,34 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
      * while the clusters answer. Throws what {@link #end} throws.
      */
     public static void endIfBegun(MirrorConfig config) {
-        boolean unused = ask(config, "turn the direction", Steps::endIfBegun);
+        doWith(config, Steps::endIfBegun);
     }
 
     /** Whether a mirror must not go on, because it was ended. Blocks while the clusters answer. */
     public static boolean isEnded(MirrorConfig config) {
-        return ask(
-                config,
-                "turn the direction",
-                steps -> steps.mirrored().values().stream()
-                        .anyMatch(position -> CommitMetadata.of(position).isEnded()));
+        return ask(config, TURN, Steps::isEnded);
+    }
+
+    /** Whether a mirror has positions, and may go on. Blocks while the clusters answer. */
+    public static boolean isBegun(MirrorConfig config) {
+        return ask(config, TURN, steps -> !steps.mirrored().isEmpty() && !steps.isEnded());
     }
 
     /**
-     * Keeps a mirror that has come so far from going on, until {@link #begin} says where. Blocks while the clusters
+     * Keeps a mirror that has copied until now from going on, until {@link #begin} says where. Blocks while the clusters
      * answer.
      *
      * @throws MirrorException if the mirror runs, or the cluster of the group does not take the positions
      */
     public static void end(MirrorConfig config, Destination at) {
-        boolean unused = ask(config, "turn the direction", steps -> steps.end(at));
+        doWith(config, steps -> steps.end(at));
+    }
+
+    private static void doWith(MirrorConfig config, Consumer<Steps> change) {
+        boolean unused = ask(config, TURN, steps -> {
+            change.accept(steps);
+            return true;
+        });
     }
 
     /** @param what is done, for a message */
@@ -168,7 +179,10 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
     private record Steps(MirrorConfig config, Admin source, Admin target, String sourceId, String targetId) {
         Rewind run(Set<Integer> chosen, Destination to, boolean isToBeDone) {
             // Members first: what they commit until they leave is in the positions that are read then.
-            boolean hasMembers = hasMembers(isToBeDone);
+            boolean hasMembers = hasMembers();
+            if (isToBeDone) {
+                requireNoMembers();
+            }
             MirrorPositions positions = readPositions(true);
             if (positions.committed().isEmpty() && !config.policies().starts().all(ResetPolicy::isEarliest)) {
                 throw MirrorException.failed(describeGroup() + " has no position, so the mirror has not started yet:"
@@ -184,7 +198,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
         }
 
         Rewind begin(Destination at, boolean isToBeDone) {
-            boolean hasMembers = hasMembers(true);
+            requireNoMembers();
             MirrorPositions positions = readPositions(false);
             Map<TopicPartition, Uuid> ids = topicIds(Set.of());
             List<Move> moves = moves(ids, positions, at);
@@ -194,28 +208,30 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                         moves, true); // Killed in between, the mirror would begin with the first record of the others.
                 commit.run(moves, false);
             }
-            return new Rewind(group(), config.isExactlyOnce(), hasMembers, moves);
+            return new Rewind(group(), config.isExactlyOnce(), false, moves);
         }
 
-        /** Commits a position of each partition: one without would begin with its first record. Returns true. */
-        boolean end(Destination at) {
-            boolean isRunning = hasMembers(true);
+        /** Commits a position of each partition: one without would begin with its first record. */
+        void end(Destination at) {
+            requireNoMembers();
             MirrorPositions positions = readPositions(false);
             Map<TopicPartition, Uuid> ids = topicIds(Set.of());
             new Commit(this, ids, positions).run(moves(ids, positions, at), true);
-            return !isRunning;
         }
 
-        /** Returns whether there was one. */
-        boolean endIfBegun() {
+        void endIfBegun() {
             Map<TopicPartition, OffsetAndMetadata> begun = mirrored();
             begun.values().removeIf(position -> CommitMetadata.of(position).isEnded());
-            if (begun.isEmpty() || hasMembers(true)) {
-                return false;
+            if (!begun.isEmpty()) {
+                requireNoMembers();
+                begun.replaceAll((partition, position) -> Commit.ended(targetId, position));
+                Commit.commit(ofGroup(), group(), config.isExactlyOnce() ? "target" : "source", begun);
             }
-            begun.replaceAll((partition, position) -> Commit.ended(targetId, position));
-            Commit.commit(ofGroup(), group(), config.isExactlyOnce() ? "target" : "source", begun);
-            return true;
+        }
+
+        boolean isEnded() {
+            return mirrored().values().stream()
+                    .anyMatch(position -> CommitMetadata.of(position).isEnded());
         }
 
         /** Returns what the group has committed of the topics that are mirrored, by partitions of its cluster. */
@@ -235,15 +251,16 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
             return "Group " + group() + " on the " + (config.isExactlyOnce() ? "target" : "source");
         }
 
-        /** @param isRefused whether nothing can be done then */
-        private boolean hasMembers(boolean isRefused) {
-            boolean hasMembers = GroupOffsets.hasMembers(ofGroup(), group());
-            if (isRefused && hasMembers) {
+        private boolean hasMembers() {
+            return GroupOffsets.hasMembers(ofGroup(), group());
+        }
+
+        private void requireNoMembers() {
+            if (hasMembers()) {
                 throw MirrorException.failed(
                         describeGroup() + " has members, or its cluster does not tell: the mirror"
                                 + " runs. Stop it (if it was killed, wait until its members have timed out), and try again then");
             }
-            return hasMembers;
         }
 
         private Admin ofGroup() {
@@ -385,7 +402,9 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                 Admin cluster, String group, String role, Map<TopicPartition, OffsetAndMetadata> offsets) {
             GroupOffsets.commit(cluster, group, offsets).ifPresent(failure -> {
                 throw MirrorException.failed(
-                        "Group " + group + " on the " + role + " does not take all positions; do it again", failure);
+                        "Group " + group + " on the " + role
+                                + " does not take all positions; start the same command again",
+                        failure);
             });
         }
 

@@ -37,7 +37,7 @@ final class DirectionCheck {
     }
 
     /**
-     * Makes sure that a mirror back begins where a cutover has ended: it would copy back all that was copied.
+     * Makes sure that a mirror back begins at the cut; otherwise it would copy back all that was copied.
      *
      * @param positions of the mirror back
      * @param topics that it copies
@@ -47,8 +47,8 @@ final class DirectionCheck {
         if (config.policies().isWayBack() && !positions.hasAny(topics)) {
             throw MirrorException.failed("--back: group " + positions.group() + " on the "
                     + (positions.isGroupOnTarget() ? "target" : "source")
-                    + " has no position, so the mirror back does not know where to begin. 'mirror cutover --yes"
-                    + " --keep-way-back', with the same options but --back, commits them");
+                    + " has no position, so the mirror back does not know where to begin. Leave out --back, and let 'mirror"
+                    + " cutover --keep-way-back' commit it");
         }
     }
 

@@ -150,6 +150,9 @@ class OffsetRunsTest {
                 inverted.moveEnd(targetEnd);
             }
             for (long from = 0; from <= targetEnd; from++) {
+                if (isExact) {
+                    assertThat(inverted.isBefore(from)).isEqualTo(runs.isEmpty() || from < runs.firstTarget());
+                }
                 if (inverted.isBefore(from)) {
                     continue;
                 }
