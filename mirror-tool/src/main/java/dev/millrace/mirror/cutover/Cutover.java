@@ -26,8 +26,9 @@ import org.apache.kafka.common.errors.RetriableException;
  * that has ended early is simply started again; what it must know then is in {@link CutoverState}.
  *
  * <p>To turn the direction it commits three things in this order: where the mirror back begins, that the target is in
- * use, and that this mirror has ended. If it is killed after the first, the next run takes that back: both mirrors could
- * go on, and the one that an operator starts again is this one. After the second, the next run does the third.
+ * use, and that this mirror has ended. If it is killed before the third, both mirrors could go on, and the one that an
+ * operator starts again is this one; so the next run takes the first back. If it is killed within the third, the next
+ * run ends it.
  *
  * <p><b>Threads:</b> one thread calls one method, once.
  */
@@ -140,7 +141,8 @@ public final class Cutover {
             done.add("Already moved: " + Words.list(moved, "group"));
         }
         if (isFenced) {
-            done.add("Writers are still denied at the source: start the cutover again, or take that back with --undo");
+            done.add(
+                    "Writers are still denied at the source: start the cutover again, or remove the fence with --undo");
         }
         return done.isEmpty() ? why : MirrorException.failed(why.getMessage() + ". " + String.join(". ", done));
     }
@@ -380,7 +382,7 @@ public final class Cutover {
                 return "";
             }
             return config.policies().isWayBack()
-                    ? "; stop the mirror, and begin anew before you copy there again"
+                    ? "; the mirror still runs, and may be stopped; without --keep-way-back, 'mirror run' stays refused"
                     : "; the mirror still runs, and may be stopped";
         }
 
@@ -434,7 +436,7 @@ public final class Cutover {
         private static void requireAllCommitted(SourceRest rest) {
             if (!rest.isNone()) {
                 throw MirrorException.failed(
-                        "The mirror has ended before it had committed all. Start it again, and then" + " the cutover");
+                        "The mirror has ended before it had committed all. Start it again, and then the cutover");
             }
         }
 

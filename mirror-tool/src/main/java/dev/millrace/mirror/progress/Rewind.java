@@ -204,8 +204,9 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
             List<Move> moves = moves(ids, positions, at);
             if (isToBeDone) {
                 Commit commit = new Commit(this, ids, positions);
-                commit.run(
-                        moves, true); // Killed in between, the mirror would begin with the first record of the others.
+                // Ended first: killed in between, the mirror would begin with the first records of the other
+                // partitions.
+                commit.run(moves, true);
                 commit.run(moves, false);
             }
             return new Rewind(group(), config.isExactlyOnce(), false, moves);
