@@ -1,5 +1,6 @@
 package dev.millrace.mirror.cutover;
 
+import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.run.MirrorPlan;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;

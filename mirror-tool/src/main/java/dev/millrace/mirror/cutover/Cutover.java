@@ -3,6 +3,7 @@ package dev.millrace.mirror.cutover;
 import dev.millrace.mirror.cluster.MatchingTopics;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.groups.OffsetMapReversal.Ends;
+import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.progress.Rewind;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
@@ -19,6 +20,8 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.RetriableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Moves from the source to the target while a mirror runs: checks the mirror, keeps writers out if asked to, waits until
@@ -38,6 +41,8 @@ public final class Cutover {
      * records are, and takes up to 30 s for what an earlier process has copied.
      */
     private static final Duration EXACT = Duration.ofSeconds(40);
+
+    private static final Logger LOG = LoggerFactory.getLogger(Cutover.class);
 
     private final MirrorConfig config;
     private final MirrorConfig opposite;
@@ -185,7 +190,7 @@ public final class Cutover {
         }
 
         CutoverResult run(OnlyCutover only) {
-            if (state.isDone() && Rewind.isEnded(config)) {
+            if (state.isDone() && Rewind.isEnded(clusters)) {
                 finishTurned();
                 return result();
             }
@@ -211,7 +216,7 @@ public final class Cutover {
         /** Does what is left of a run that was killed after it had turned the direction. */
         private void finishTurned() {
             begin(6, "finish");
-            Rewind.endIfBegun(config);
+            Rewind.endIfBegun(clusters);
             report.tell("an earlier call has turned the direction");
             openTarget();
             endStep();
@@ -446,13 +451,11 @@ public final class Cutover {
          */
         private void endOpposite() {
             try {
-                if (Rewind.isBegun(config)) {
-                    Rewind.endIfBegun(opposite);
+                if (Rewind.isBegun(clusters)) {
+                    Rewind.endIfBegun(clusters.turned(opposite));
                 }
-            } catch (MirrorException e) {
-                if (!(e.getCause() instanceof AuthorizationException)) {
-                    throw e;
-                }
+            } catch (AuthorizationException e) {
+                LOG.debug("The positions of the mirror in the other direction are not known", e);
             }
         }
 

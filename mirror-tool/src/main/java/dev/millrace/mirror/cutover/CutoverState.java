@@ -1,6 +1,7 @@
 package dev.millrace.mirror.cutover;
 
 import dev.millrace.mirror.config.InternalTopics;
+import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.topics.CompactedTopic;
 import java.nio.ByteBuffer;

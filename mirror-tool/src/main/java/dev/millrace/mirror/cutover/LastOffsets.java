@@ -1,6 +1,7 @@
 package dev.millrace.mirror.cutover;
 
 import dev.millrace.mirror.groups.FailoverPlan;
+import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.progress.CommittedOffsets;
 import dev.millrace.mirror.progress.GroupOffsets;
 import dev.millrace.mirror.text.MirrorException;

@@ -2,6 +2,7 @@ package dev.millrace.mirror.cutover;
 
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.config.DerivedConfigs;
+import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.text.MirrorException;
 import java.time.Duration;
 import java.util.Collection;
@@ -137,9 +138,7 @@ final class OnlyCutover {
         config.put(ConsumerConfig.GROUP_ID_CONFIG, group);
         config.put(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG, (int) SESSION.toMillis());
         config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest"); // It reads nothing.
-        KafkaConsumer<byte[], byte[]> member =
-                new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-        return member;
+        return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     /** Of two that join at the same moment, the later one sees both. */

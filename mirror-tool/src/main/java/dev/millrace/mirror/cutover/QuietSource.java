@@ -1,6 +1,7 @@
 package dev.millrace.mirror.cutover;
 
 import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
 import java.util.ArrayList;

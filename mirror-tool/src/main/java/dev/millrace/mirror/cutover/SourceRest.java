@@ -3,6 +3,7 @@ package dev.millrace.mirror.cutover;
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.cluster.MatchingTopics;
 import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.progress.MirrorPositions;
 import java.util.Map;
 import java.util.Set;

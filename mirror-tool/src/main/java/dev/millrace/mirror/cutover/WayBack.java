@@ -6,6 +6,7 @@ import dev.millrace.mirror.cluster.MatchingTopics;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.groups.OffsetMapReversal;
 import dev.millrace.mirror.groups.OffsetMapReversal.Ends;
+import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.progress.Rewind;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
@@ -18,8 +19,8 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Turns the direction: a mirror from the target to the source begins exactly at the cut, and the mirror that has come so
- * far must not go on, because it would copy what the other one brings. Groups learn where the records before the cut
+ * Turns the direction: a mirror from the target to the source begins exactly at the cut, and the mirror that has
+ * copied until now must not go on, because it would copy what the other one brings. Groups learn where the records before the cut
  * are at the source.
  *
  * @param back the configuration of the mirror in the other direction
@@ -41,7 +42,7 @@ record WayBack(BothClusters clusters, MirrorConfig back) {
                     "--keep-way-back: the mirror back would not find " + Words.list(unmatched, "topic")
                             + ": --topics has an expression that only matches without the prefix, such as one that begins with ^");
         }
-        Rewind unused = Rewind.begin(back, at(Map.of()), false);
+        Rewind unused = Rewind.begin(clusters.turned(back), at(Map.of()), false);
     }
 
     /**
@@ -64,7 +65,7 @@ record WayBack(BothClusters clusters, MirrorConfig back) {
         Map<TopicPartition, Long> begins = clusters.config().names().onTarget(targetEnds);
         Set<TopicPartition> without = new TreeSet<>(Clusters.PARTITION_ORDER);
         without.addAll(begins.keySet());
-        Rewind.begin(back, at(begins), true).moves().forEach(move -> without.remove(move.partition()));
+        Rewind.begin(clusters.turned(back), at(begins), true).moves().forEach(move -> without.remove(move.partition()));
         if (!without.isEmpty()) {
             throw MirrorException.failed("The mirror back does not find "
                     + Words.list(without.stream().map(TopicPartition::toString).toList(), "partition"));
@@ -74,7 +75,7 @@ record WayBack(BothClusters clusters, MirrorConfig back) {
 
     /** Keeps the mirror from going on. Blocks and throws as {@link #begin} does. */
     void endMirror(Map<TopicPartition, Long> cut) {
-        Rewind.end(clusters.config(), at(cut));
+        Rewind.end(clusters, at(cut));
     }
 
     /** Returns these offsets, and for other partitions where they end. */

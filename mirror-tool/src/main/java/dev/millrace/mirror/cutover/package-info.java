@@ -3,7 +3,7 @@
  * that runs, and of one in the other direction. Leaves: ACLs that keep writers out, the last offsets of groups at the
  * target, positions for the way back, and what each step has found.
  *
- * <p>{@code Cutover} has the steps, and {@code BothClusters} what they ask. {@code CopyCheck} looks whether the mirror
+ * <p>{@code Cutover} has the steps. {@code CopyCheck} looks whether the mirror
  * works, {@code Fence} keeps writers out, {@code QuietSource} waits until nobody writes, {@code LastOffsets} moves the
  * groups, and {@code WayBack} turns the direction. {@code SourceRest} is what the mirror has still to copy, and {@code
  * SourceWriters} who writes it.

@@ -4,7 +4,6 @@ import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.cluster.CopiesOnTarget;
 import dev.millrace.mirror.cluster.MatchingTopics;
 import dev.millrace.mirror.config.ByTopic;
-import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.fetch.FetchSettings;
 import dev.millrace.mirror.fetch.ResetPolicy;
@@ -17,8 +16,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
@@ -39,8 +36,6 @@ import org.apache.kafka.common.Uuid;
  * @param moves of all partitions that were chosen, in order of topics and partitions
  */
 public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, List<Move> moves) {
-    private static final String TURN = "turn the direction";
-
     /**
      * What becomes of a partition's position.
      *
@@ -105,7 +100,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
      *     progress of another mirror
      */
     public static Rewind plan(MirrorConfig config, Set<Integer> partitions, Destination to) {
-        return ask(config, "rewind", steps -> steps.run(partitions, to, false));
+        return run(config, partitions, to, false);
     }
 
     /**
@@ -114,36 +109,38 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
      * @throws MirrorException if the mirror runs, or the cluster of the group does not take the positions
      */
     public static Rewind run(MirrorConfig config, Set<Integer> partitions, Destination to) {
-        return ask(config, "rewind", steps -> steps.run(partitions, to, true));
+        return run(config, partitions, to, true);
     }
 
     /**
      * Commits where a mirror begins, whatever its group has done before, also for another target. Until all positions
-     * are committed, the mirror is not allowed to go on. Blocks while the clusters answer.
+     * are committed, the mirror is not allowed to go on. Blocks while the clusters answer, and throws what Kafka throws
+     * when one does not.
      *
      * @param isToBeDone whether to commit, and not only to check
-     * @throws MirrorException if the mirror runs, a cluster does not answer, or does not take the positions
+     * @throws MirrorException if the mirror runs, or a cluster does not take the positions
      */
-    public static Rewind begin(MirrorConfig config, Destination at, boolean isToBeDone) {
-        return ask(config, TURN, steps -> steps.begin(at, isToBeDone));
+    public static Rewind begin(BothClusters clusters, Destination at, boolean isToBeDone) {
+        return new Steps(clusters).begin(at, isToBeDone);
     }
 
     /**
      * Keeps a mirror from going on that an earlier {@link #begin} has let begin; does nothing if there is none. Blocks
      * while the clusters answer. Throws what {@link #end} throws.
      */
-    public static void endIfBegun(MirrorConfig config) {
-        doWith(config, Steps::endIfBegun);
+    public static void endIfBegun(BothClusters clusters) {
+        new Steps(clusters).endIfBegun();
     }
 
     /** Whether a mirror must not go on, because it was ended. Blocks while the clusters answer. */
-    public static boolean isEnded(MirrorConfig config) {
-        return ask(config, TURN, Steps::isEnded);
+    public static boolean isEnded(BothClusters clusters) {
+        return new Steps(clusters).isEnded();
     }
 
     /** Whether a mirror has positions, and may go on. Blocks while the clusters answer. */
-    public static boolean isBegun(MirrorConfig config) {
-        return ask(config, TURN, steps -> !steps.mirrored().isEmpty() && !steps.isEnded());
+    public static boolean isBegun(BothClusters clusters) {
+        Steps steps = new Steps(clusters);
+        return !steps.mirrored().isEmpty() && !steps.isEnded();
     }
 
     /**
@@ -152,34 +149,36 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
      *
      * @throws MirrorException if the mirror runs, or the cluster of the group does not take the positions
      */
-    public static void end(MirrorConfig config, Destination at) {
-        doWith(config, steps -> steps.end(at));
+    public static void end(BothClusters clusters, Destination at) {
+        new Steps(clusters).end(at);
     }
 
-    private static void doWith(MirrorConfig config, Consumer<Steps> change) {
-        boolean unused = ask(config, TURN, steps -> {
-            change.accept(steps);
-            return true;
-        });
-    }
-
-    /** @param what is done, for a message */
-    private static <T> T ask(MirrorConfig config, String what, Function<Steps, T> question) {
-        try (Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()));
-                Admin target = Clusters.connect("target", DerivedConfigs.admin(config.producer()))) {
-            String sourceId = Clusters.clusterId(source, config.consumer());
-            String targetId = Clusters.clusterId(target, config.producer());
-            Clusters.checkDistinct(sourceId, targetId);
-            return question.apply(new Steps(config, source, target, sourceId, targetId));
+    private static Rewind run(MirrorConfig config, Set<Integer> partitions, Destination to, boolean isToBeDone) {
+        try (BothClusters clusters = BothClusters.connect(config)) {
+            return new Steps(clusters).run(partitions, to, isToBeDone);
         } catch (KafkaException e) {
-            throw MirrorException.failed("Cannot " + what, e);
+            throw MirrorException.failed("Cannot rewind", e);
         }
     }
 
-    private record Steps(MirrorConfig config, Admin source, Admin target, String sourceId, String targetId) {
+    private static final class Steps {
+        private final BothClusters clusters;
+        private final MirrorConfig config;
+        private final Admin source;
+        private final Admin target;
+        private final String targetId;
+
+        Steps(BothClusters clusters) {
+            this.clusters = clusters;
+            this.config = clusters.config();
+            this.source = clusters.source();
+            this.target = clusters.target();
+            this.targetId = clusters.targetId();
+        }
+
         Rewind run(Set<Integer> chosen, Destination to, boolean isToBeDone) {
             // Members first: what they commit until they leave is in the positions that are read then.
-            boolean hasMembers = hasMembers();
+            boolean hasMembers = clusters.hasMirror();
             if (isToBeDone) {
                 requireNoMembers();
             }
@@ -194,7 +193,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                 new Commit(this, ids, positions)
                         .run(moves.stream().filter(Move::isChange).toList(), false);
             }
-            return new Rewind(group(), config.isExactlyOnce(), hasMembers, moves);
+            return new Rewind(clusters.group(), config.isExactlyOnce(), hasMembers, moves);
         }
 
         Rewind begin(Destination at, boolean isToBeDone) {
@@ -209,7 +208,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                 commit.run(moves, true);
                 commit.run(moves, false);
             }
-            return new Rewind(group(), config.isExactlyOnce(), false, moves);
+            return new Rewind(clusters.group(), config.isExactlyOnce(), false, moves);
         }
 
         /** Commits a position of each partition: one without would begin with its first record. */
@@ -226,7 +225,8 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
             if (!begun.isEmpty()) {
                 requireNoMembers();
                 begun.replaceAll((partition, position) -> Commit.ended(targetId, position));
-                Commit.commit(ofGroup(), group(), config.isExactlyOnce() ? "target" : "source", begun);
+                Commit.commit(
+                        clusters.ofGroup(), clusters.group(), config.isExactlyOnce() ? "target" : "source", begun);
             }
         }
 
@@ -237,7 +237,8 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
 
         /** Returns what the group has committed of the topics that are mirrored, by partitions of its cluster. */
         Map<TopicPartition, OffsetAndMetadata> mirrored() {
-            Map<TopicPartition, OffsetAndMetadata> mirrored = MirrorPositions.committed(ofGroup(), group());
+            Map<TopicPartition, OffsetAndMetadata> mirrored =
+                    MirrorPositions.committed(clusters.ofGroup(), clusters.group());
             mirrored.keySet().removeIf(partition -> !isMirrored(partition));
             return mirrored;
         }
@@ -249,27 +250,15 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
         }
 
         private String describeGroup() {
-            return "Group " + group() + " on the " + (config.isExactlyOnce() ? "target" : "source");
-        }
-
-        private boolean hasMembers() {
-            return GroupOffsets.hasMembers(ofGroup(), group());
+            return "Group " + clusters.group() + " on the " + (config.isExactlyOnce() ? "target" : "source");
         }
 
         private void requireNoMembers() {
-            if (hasMembers()) {
+            if (clusters.hasMirror()) {
                 throw MirrorException.failed(
                         describeGroup() + " has members, or its cluster does not tell: the mirror"
                                 + " runs. Stop it (if it was killed, wait until its members have timed out), and try again then");
             }
-        }
-
-        private Admin ofGroup() {
-            return config.isExactlyOnce() ? target : source;
-        }
-
-        String group() {
-            return MirrorGroup.of(config, sourceId, targetId);
         }
 
         private String groupOnSource() {
@@ -285,7 +274,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
             if (isChecked) {
                 new FormerProgress(config, targetId, groupOnSource(), false).check(source);
             }
-            String other = MirrorGroup.onTarget(config, sourceId);
+            String other = MirrorGroup.onTarget(config, clusters.sourceId());
             if (!config.isExactlyOnce()) {
                 ProgressConflict.requireNoProgress(
                         other,
@@ -389,7 +378,7 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                 onTarget.replaceAll((partition, position) -> ended(steps.targetId, position));
             }
             commit(steps.source, steps.groupOnSource(), "source", onSource);
-            commit(steps.target, steps.group(), "target", onTarget);
+            commit(steps.target, steps.clusters.group(), "target", onTarget);
         }
 
         static OffsetAndMetadata ended(String targetId, OffsetAndMetadata position) {

@@ -46,7 +46,7 @@ class CutoverBackIT {
     private static final String PREFIX = "eu.";
     private static final String FENCE = "--fence=acls";
     private static final String EXCEPT = "--fence-except=User:" + MIRROR;
-    /** With records; another one stays empty. */
+    /** So many partitions get records, and another one stays empty. */
     private static final int PARTITIONS = 2;
 
     private static final int STEP = 1_000;

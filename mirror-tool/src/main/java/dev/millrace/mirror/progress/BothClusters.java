@@ -1,10 +1,8 @@
-package dev.millrace.mirror.cutover;
+package dev.millrace.mirror.progress;
 
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.config.MirrorConfig;
-import dev.millrace.mirror.progress.GroupOffsets;
-import dev.millrace.mirror.progress.MirrorGroup;
 import dev.millrace.mirror.text.MirrorException;
 import org.apache.kafka.clients.admin.Admin;
 
@@ -13,10 +11,11 @@ import org.apache.kafka.clients.admin.Admin;
  *
  * @param group in which the mirror keeps its progress
  */
-record BothClusters(MirrorConfig config, Admin source, Admin target, String sourceId, String targetId, String group)
+public record BothClusters(
+        MirrorConfig config, Admin source, Admin target, String sourceId, String targetId, String group)
         implements AutoCloseable {
     /** Connects to both. Blocks until they have answered. */
-    static BothClusters connect(MirrorConfig config) {
+    public static BothClusters connect(MirrorConfig config) {
         Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()));
         Admin target = null;
         try {
@@ -37,7 +36,7 @@ record BothClusters(MirrorConfig config, Admin source, Admin target, String sour
      *
      * @param opposite its configuration
      */
-    BothClusters turned(MirrorConfig opposite) {
+    public BothClusters turned(MirrorConfig opposite) {
         return new BothClusters(
                 opposite,
                 /* source= */ target,
@@ -48,18 +47,23 @@ record BothClusters(MirrorConfig config, Admin source, Admin target, String sour
     }
 
     /** Returns a name for this mirror at its target: one target may have mirrors of several sources, in groups of one name. */
-    String nameAtTarget() {
+    public String nameAtTarget() {
         return group + "-from-" + sourceId;
     }
 
     /** Returns the group as a reader may find it. */
-    String describeGroup() {
+    public String describeGroup() {
         return "group " + group + " on the " + (config.isExactlyOnce() ? "target" : "source");
     }
 
+    /** Returns the cluster that has the group. */
+    Admin ofGroup() {
+        return config.isExactlyOnce() ? target : source;
+    }
+
     /** Whether the mirror runs, or the cluster of its group does not tell. Blocks while that answers. */
-    boolean hasMirror() {
-        return GroupOffsets.hasMembers(config.isExactlyOnce() ? target : source, group);
+    public boolean hasMirror() {
+        return GroupOffsets.hasMembers(ofGroup(), group);
     }
 
     /**
@@ -67,7 +71,7 @@ record BothClusters(MirrorConfig config, Admin source, Admin target, String sour
      *
      * @throws MirrorException if it does not
      */
-    void requireMirror() {
+    public void requireMirror() {
         if (!hasMirror()) {
             throw MirrorException.failed("The mirror does not run: " + describeGroup()
                     + " has no members. Start it, so that it copies the rest");
