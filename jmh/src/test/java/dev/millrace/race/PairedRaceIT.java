@@ -16,6 +16,7 @@ import picocli.CommandLine;
 
 /** Producers that send in turn; those in other languages only where they can be built. */
 @Tag("thorough")
+@Tag("long")
 class PairedRaceIT {
     private static final int TURNS = 10;
 

@@ -70,6 +70,7 @@ class DemoIT {
     }
 
     @Tag("thorough")
+    @Tag("long")
     @Test
     void shouldDrawCurvesOfSpeedByThreads() throws Exception {
         Path report = folder.resolve("curve.html");

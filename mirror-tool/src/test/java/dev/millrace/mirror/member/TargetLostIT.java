@@ -107,6 +107,7 @@ class TargetLostIT {
         assertThat(Numbered.read(clusters.target(), partition)).as(output).isEqualTo(Numbered.values("r", 0, ALL));
     }
 
+    @Tag("long")
     @ParameterizedTest
     @EnumSource(names = {"CONSUMER", "AUTO"})
     void shouldDoWhatThePolicySaysAboutATopicThatWasCreatedAnewAndSayItInThePlan(Way way) throws Exception {
@@ -163,6 +164,7 @@ class TargetLostIT {
         assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(Numbered.values("r", 0, ALL + 10));
     }
 
+    @Tag("long")
     @Test
     void shouldDoWhatThePolicySaysAboutALogThatIsLostWhole() throws Exception {
         TopicPartition partition = createAndCopy("whole", Way.AUTO);

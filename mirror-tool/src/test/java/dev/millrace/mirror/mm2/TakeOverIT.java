@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The real MirrorMaker ends in the middle of its work, and a mirror goes on. */
 @Tag("thorough")
+@Tag("long")
 class TakeOverIT {
     private static final Duration STOP = Duration.ofSeconds(60);
     private static final int PARTITIONS_OF_1 = 1; // of more, MirrorMaker 1 gives records without a key any

@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * protocol.
  */
 @Tag("thorough")
+@Tag("long")
 class ProducerEpochsIT {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
