@@ -1,9 +1,13 @@
 package dev.millrace.mirror.cutover;
 
+import dev.millrace.mirror.cluster.CopiesOnTarget;
+import dev.millrace.mirror.config.SyncPolicy;
+import dev.millrace.mirror.config.SyncedPart;
 import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.run.MirrorPlan;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
+import dev.millrace.mirror.topics.SyncCheck;
 import dev.millrace.mirror.topics.TopicPlan;
 import dev.millrace.mirror.verify.PartitionResult;
 import dev.millrace.mirror.verify.TopicResult;
@@ -11,13 +15,14 @@ import dev.millrace.mirror.verify.Verification;
 import dev.millrace.mirror.verify.VerifyResult;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.stream.Collectors;
 
 /** Looks whether the mirror works and its copies are like the source. Blocks while the clusters answer. */
 record CopyCheck(BothClusters clusters, CutoverReport report) {
     private static final long SAMPLE = 1_000;
 
     /**
-     * Makes sure that the mirror runs, could start again, and has nothing to create.
+     * Makes sure that the mirror runs, could start again, has nothing to create, and has synced what it is asked to.
      *
      * @throws MirrorException if not
      */
@@ -42,6 +47,26 @@ record CopyCheck(BothClusters clusters, CutoverReport report) {
         report.tell("the mirror runs: " + clusters.describeGroup() + " has members");
         report.tell(
                 "the target has all partitions of " + Words.count(plan.topics().size(), "topic"));
+        checkSync(plan.topics().stream().map(TopicPlan::topic).toList());
+    }
+
+    private void checkSync(List<String> topics) {
+        SyncPolicy policy = clusters.config().policies().sync();
+        if (policy.parts().isEmpty()) {
+            return;
+        }
+        List<String> different = new SyncCheck(
+                        policy,
+                        clusters.source(),
+                        new CopiesOnTarget(clusters.target(), clusters.config().names()))
+                .differences(topics);
+        if (!different.isEmpty()) {
+            throw MirrorException.failed("The target lacks what --sync asks for: " + String.join(", ", different)
+                    + ". The mirror adds it when it syncs again (--sync-interval), or its log says why not; without the"
+                    + " part in --sync, the cutover does not ask");
+        }
+        report.tell("the target has what --sync asks for: "
+                + policy.parts().stream().sorted().map(SyncedPart::toString).collect(Collectors.joining(", ")));
     }
 
     /**

@@ -4,7 +4,6 @@ import dev.millrace.mirror.cluster.MatchingTopics;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.groups.OffsetMapReversal.Ends;
 import dev.millrace.mirror.progress.BothClusters;
-import dev.millrace.mirror.progress.Rewind;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
 import java.time.Duration;
@@ -20,18 +19,15 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.RetriableException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Moves from the source to the target while a mirror runs: checks the mirror, keeps writers out if asked to, waits until
  * nobody writes at the source and all is copied, moves the groups, and compares. Each step may be done again, so a run
  * that has ended early is simply started again; what it must know then is in {@link CutoverState}.
  *
- * <p>To turn the direction it commits three things in this order: where the mirror back begins, that the target is in
- * use, and that this mirror has ended. If it is killed before the third, both mirrors could go on, and the one that an
- * operator starts again is this one; so the next run takes the first back. If it is killed within the third, the next
- * run ends it.
+ * <p>To turn the direction it commits three things in this order: that this mirror has ended, where the mirror back
+ * begins, and that the cutover is done. So at no moment both mirrors may start. If it is killed after the first, neither
+ * may; the next run lets this mirror go on. If it is killed after the second, the next run does what is left.
  *
  * <p><b>Threads:</b> one thread calls one method, once.
  */
@@ -41,8 +37,6 @@ public final class Cutover {
      * records are, and takes up to 30 s for what an earlier process has copied.
      */
     private static final Duration EXACT = Duration.ofSeconds(40);
-
-    private static final Logger LOG = LoggerFactory.getLogger(Cutover.class);
 
     private final MirrorConfig config;
     private final MirrorConfig opposite;
@@ -105,8 +99,8 @@ public final class Cutover {
                 CutoverState state = new CutoverState(clusters)) {
             state.read();
             Fence fence = new Fence(clusters.source(), state);
-            Steps steps = new Steps(clusters, state);
-            if (state.isDone()) {
+            WayBack wayBack = new WayBack(clusters, opposite);
+            if (state.isDone() || wayBack.isTurned()) {
                 throw MirrorException.failed("The cutover is done, and the target may have records by now that the"
                         + " source lacks. Return by the way back; or, if the source is no longer needed, remove its ACLs"
                         + " yourself"
@@ -121,7 +115,7 @@ public final class Cutover {
             List<String> allowed = OnlyCutover.run(clusters, report, only -> {
                 state.read();
                 only.check();
-                steps.endOpposite();
+                wayBack.letMirrorGoOn();
                 return fence.lower();
             });
             allowed.forEach(who -> report.tell("denied no longer: " + who));
@@ -158,6 +152,7 @@ public final class Cutover {
         private final Fence fence;
         private final CopyCheck copy;
         private final QuietSource quiet;
+        private final WayBack wayBack;
         /** What the source had when nobody wrote. */
         private SourceRest cut;
 
@@ -171,6 +166,7 @@ public final class Cutover {
             this.fence = new Fence(clusters.source(), state);
             this.copy = new CopyCheck(clusters, report);
             this.quiet = new QuietSource(clusters, options, report);
+            this.wayBack = new WayBack(clusters, opposite);
         }
 
         /** Says what each step finds now. */
@@ -190,13 +186,16 @@ public final class Cutover {
         }
 
         CutoverResult run(OnlyCutover only) {
-            if (state.isDone() && Rewind.isEnded(clusters)) {
-                finishTurned();
-                return result();
+            if (wayBack.isMirrorEnded()) {
+                if (state.isDone() || wayBack.isTurned()) {
+                    finishTurned();
+                    return result();
+                }
+                only.check();
+                wayBack.letMirrorGoOn();
             }
             check();
             only.check();
-            endOpposite();
             begin(2, "stop the writers");
             raiseFence(only);
             begin(3, "wait until nobody writes at the source, and all is copied");
@@ -216,8 +215,8 @@ public final class Cutover {
         /** Does what is left of a run that was killed after it had turned the direction. */
         private void finishTurned() {
             begin(6, "finish");
-            Rewind.endIfBegun(clusters);
             report.tell("an earlier call has turned the direction");
+            state.setDone(true);
             openTarget();
             endStep();
         }
@@ -252,7 +251,7 @@ public final class Cutover {
             copy.check();
             groups = config.policies().groups().names().map(names -> LastOffsets.ask(clusters, Set.of()));
             if (options.isWayBackKept()) {
-                new WayBack(clusters, opposite).check();
+                wayBack.check();
                 report.tell("the way back can be kept");
             }
             compared = copy.verify(sampleAtMost());
@@ -403,17 +402,17 @@ public final class Cutover {
             requireNobodyCameBack();
             long unused = copy.verify(sampleAtMost());
             only.check();
-            WayBack wayBack = new WayBack(clusters, opposite);
-            turnedAt = wayBack.begin(cut.ends());
-            if (clusters.hasMirror()) {
-                throw MirrorException.failed(
-                        "The mirror has been started again while the direction was turned. Leave it"
-                                + " running, start the cutover again, and stop the mirror, and what starts it, when the cutover"
-                                + " says so");
+            if (state.isDone()) { // by a cutover that kept no way back
+                state.setDone(false);
             }
+            wayBack.endMirror(cut.ends());
+            if (clusters.hasMirror()) {
+                throw MirrorException.failed("The mirror has been started again while the direction was turned. Stop"
+                        + " what starts it, and start the cutover again");
+            }
+            turnedAt = wayBack.begin(cut.ends());
             only.check();
             state.setDone(true);
-            wayBack.endMirror(cut.ends());
             report.tell("the direction is turned: '" + then
                     + "', with the same options, copies what is written from now on");
         }
@@ -442,20 +441,6 @@ public final class Cutover {
             if (!rest.isNone()) {
                 throw MirrorException.failed(
                         "The mirror has ended before it had committed all. Start it again, and then the cutover");
-            }
-        }
-
-        /**
-         * Takes back what an earlier call has begun to turn. Ignores missing rights: who may not read the positions of
-         * the other mirror cannot have written them.
-         */
-        private void endOpposite() {
-            try {
-                if (Rewind.isBegun(clusters)) {
-                    Rewind.endIfBegun(clusters.turned(opposite));
-                }
-            } catch (AuthorizationException e) {
-                LOG.debug("The positions of the mirror in the other direction are not known", e);
             }
         }
 

@@ -7,6 +7,7 @@ import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.groups.OffsetMapReversal;
 import dev.millrace.mirror.groups.OffsetMapReversal.Ends;
 import dev.millrace.mirror.progress.BothClusters;
+import dev.millrace.mirror.progress.MirrorTurn;
 import dev.millrace.mirror.progress.Rewind;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
@@ -42,7 +43,7 @@ record WayBack(BothClusters clusters, MirrorConfig back) {
                     "--keep-way-back: the mirror back would not find " + Words.list(unmatched, "topic")
                             + ": --topics has an expression that only matches without the prefix, such as one that begins with ^");
         }
-        Rewind unused = Rewind.begin(clusters.turned(back), at(Map.of()), false);
+        new MirrorTurn(clusters.turned(back)).requireBeginPossible(at(Map.of()));
     }
 
     /**
@@ -65,7 +66,7 @@ record WayBack(BothClusters clusters, MirrorConfig back) {
         Map<TopicPartition, Long> begins = clusters.config().names().onTarget(targetEnds);
         Set<TopicPartition> without = new TreeSet<>(Clusters.PARTITION_ORDER);
         without.addAll(begins.keySet());
-        Rewind.begin(clusters.turned(back), at(begins), true).moves().forEach(move -> without.remove(move.partition()));
+        without.removeAll(new MirrorTurn(clusters.turned(back)).begin(at(begins)));
         if (!without.isEmpty()) {
             throw MirrorException.failed("The mirror back does not find "
                     + Words.list(without.stream().map(TopicPartition::toString).toList(), "partition"));
@@ -75,7 +76,24 @@ record WayBack(BothClusters clusters, MirrorConfig back) {
 
     /** Keeps the mirror from going on. Blocks and throws as {@link #begin} does. */
     void endMirror(Map<TopicPartition, Long> cut) {
-        Rewind.end(clusters, at(cut));
+        new MirrorTurn(clusters).end(at(cut));
+    }
+
+    /** Takes back {@link #endMirror}, if it was done. Blocks and throws as {@link #begin} does. */
+    void letMirrorGoOn() {
+        if (isMirrorEnded()) {
+            new MirrorTurn(clusters).revoke();
+        }
+    }
+
+    /** Whether {@link #endMirror} was done. Blocks while the clusters answer. */
+    boolean isMirrorEnded() {
+        return new MirrorTurn(clusters).isEnded();
+    }
+
+    /** Whether the mirror has ended, and the mirror back has begun. Blocks while the clusters answer. */
+    boolean isTurned() {
+        return isMirrorEnded() && new MirrorTurn(clusters.turned(back)).isBegun();
     }
 
     /** Returns these offsets, and for other partitions where they end. */

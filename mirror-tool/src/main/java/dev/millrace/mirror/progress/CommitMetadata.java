@@ -134,9 +134,9 @@ public record CommitMetadata(
         return MirrorGroup.isEnded(mark);
     }
 
-    /** Returns the same metadata of a mirror to this target that must not go on. */
-    CommitMetadata ended(String targetId) {
-        return new CommitMetadata(MirrorGroup.ended(targetId), topicId, resume, leaderEpoch, otherName, targetTopicId);
+    /** Returns the same metadata with another mark. */
+    CommitMetadata marked(String other) {
+        return new CommitMetadata(other, topicId, resume, leaderEpoch, otherName, targetTopicId);
     }
 
     /** Returns the topic's name on the other cluster, if a mirror committed this or it was committed for one. */

@@ -60,7 +60,8 @@ public record FormerProgress(MirrorConfig config, String targetId, String group,
                     + " says. Records of topic " + topic + " may now be copies that came the other way. Run '"
                     + (isWayBack ? "mirror run" : "mirror run --back")
                     + "' instead, or turn it again with 'mirror cutover"
-                    + (isWayBack ? "" : " --back") + " --keep-way-back'");
+                    + (isWayBack ? "" : " --back")
+                    + " --keep-way-back'. If the cutover was killed before it was done, start it again");
         }
     }
 

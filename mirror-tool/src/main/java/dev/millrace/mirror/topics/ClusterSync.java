@@ -3,17 +3,13 @@ package dev.millrace.mirror.topics;
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.cluster.CopiesOnTarget;
 import dev.millrace.mirror.cluster.MatchingTopics;
-import dev.millrace.mirror.cluster.TopicAcls;
-import dev.millrace.mirror.cluster.TopicReaders;
 import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.config.SyncPolicy;
 import dev.millrace.mirror.config.SyncedPart;
-import dev.millrace.mirror.config.TopicNames;
 import dev.millrace.mirror.control.Timers;
 import dev.millrace.mirror.text.MirrorException;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,8 +21,6 @@ import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
-import org.apache.kafka.common.quota.ClientQuotaEntity;
-import org.apache.kafka.common.quota.ClientQuotaFilter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,7 +37,7 @@ public final class ClusterSync implements AutoCloseable {
     private final MirrorConfig config;
     private final Admin source;
     private final Admin target;
-    private final TopicNames names;
+    private final MissingRights rights;
     private final SettingsSync settings;
     private final ScheduledExecutorService timer = Timers.daemon("mirror-sync");
     /** The last problem logged for each subject, so that a lasting problem is logged once. */
@@ -53,7 +47,7 @@ public final class ClusterSync implements AutoCloseable {
         this.config = config;
         this.source = source;
         this.target = copies.target();
-        this.names = copies.names();
+        rights = new MissingRights(source, target, copies.names());
         settings = new SettingsSync(config.policies().sync().excludedSettings(), source, copies, this::tell);
     }
 
@@ -98,11 +92,10 @@ public final class ClusterSync implements AutoCloseable {
     }
 
     private void copyReaders(Collection<String> topics) {
-        Set<AclBinding> missing = TopicReaders.of(TopicAcls.ask(source, "source"), topics, names);
-        missing.removeAll(TopicAcls.ask(target, "target"));
+        Set<AclBinding> readers = rights.missingReaders(topics);
         // Denials are created first, so that nobody reads in the meantime what the source denies.
-        if (create(withPermission(missing, AclPermissionType.DENY))) {
-            create(withPermission(missing, AclPermissionType.ALLOW));
+        if (create(withPermission(readers, AclPermissionType.DENY))) {
+            create(withPermission(readers, AclPermissionType.ALLOW));
         }
     }
 
@@ -134,31 +127,10 @@ public final class ClusterSync implements AutoCloseable {
     }
 
     private void copyQuotas() {
-        Map<ClientQuotaEntity, Map<String, Double>> there = quotas(target);
-        Set<ClientQuotaAlteration> changes = new HashSet<>();
-        quotas(source).forEach((entity, limits) -> {
-            Map<String, Double> wanted = new HashMap<>(limits);
-            wanted.entrySet().removeAll(there.getOrDefault(entity, Map.of()).entrySet());
-            if (!wanted.isEmpty()) {
-                changes.add(new ClientQuotaAlteration(
-                        entity,
-                        wanted.entrySet().stream()
-                                .map(limit -> new ClientQuotaAlteration.Op(limit.getKey(), limit.getValue()))
-                                .toList()));
-            }
-        });
-        for (List<ClientQuotaAlteration> batch : Clusters.batches(changes)) {
+        for (List<ClientQuotaAlteration> batch : Clusters.batches(rights.missingQuotas())) {
             Clusters.awaitUnchecked(target.alterClientQuotas(batch).all());
             batch.forEach(change -> LOG.info("Set a quota on the target, like the source: {}", change));
         }
-    }
-
-    /** Leaves out the quotas of IP addresses: other programs connect to each cluster from those. */
-    private static Map<ClientQuotaEntity, Map<String, Double>> quotas(Admin cluster) {
-        Map<ClientQuotaEntity, Map<String, Double>> quotas = new HashMap<>(Clusters.awaitUnchecked(
-                cluster.describeClientQuotas(ClientQuotaFilter.all()).entities()));
-        quotas.keySet().removeIf(entity -> entity.entries().containsKey(ClientQuotaEntity.IP));
-        return quotas;
     }
 
     /** Stops the timer. A request already sent may still take effect. */

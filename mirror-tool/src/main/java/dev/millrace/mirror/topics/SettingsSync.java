@@ -51,17 +51,20 @@ final class SettingsSync {
      * Copies the settings of these topics; skips topics that either cluster lacks. Blocks while the clusters answer.
      */
     void run(Collection<String> topics) {
-        for (List<String> batch : Clusters.batches(topics)) {
-            Map<String, Config> here = read(Clusters.topicConfigs(source, batch));
-            Map<String, SettingsChanges> changes = new TreeMap<>();
-            read(copies.configs(here.keySet())).forEach((topic, there) -> {
-                SettingsChanges wanted = SettingsChanges.between(here.get(topic), there, excluded);
-                if (!wanted.isEmpty()) {
-                    changes.put(topic, wanted);
-                }
-            });
-            change(changes);
-        }
+        Clusters.batches(topics).forEach(batch -> change(changes(batch)));
+    }
+
+    /** Returns what {@link #run} would change, by topic of the source. */
+    Map<String, SettingsChanges> changes(Collection<String> topics) {
+        Map<String, Config> here = read(Clusters.topicConfigs(source, topics));
+        Map<String, SettingsChanges> changes = new TreeMap<>();
+        read(copies.configs(here.keySet())).forEach((topic, there) -> {
+            SettingsChanges wanted = SettingsChanges.between(here.get(topic), there, excluded);
+            if (!wanted.isEmpty()) {
+                changes.put(topic, wanted);
+            }
+        });
+        return changes;
     }
 
     private Map<String, Config> read(Map<String, KafkaFuture<Config>> answers) {

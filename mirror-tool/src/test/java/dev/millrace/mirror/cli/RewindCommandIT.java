@@ -46,7 +46,7 @@ class RewindCommandIT {
         try (MirrorProcess mirror = mirror(topic, way)) {
             await("all is committed", () -> areAt(topic, 20), mirror);
             assertThat(rewind(1, topic, way, "--to=4", "--yes"))
-                    .contains("has members, or its cluster does not tell: the mirror runs. Stop it");
+                    .contains("has members, or its cluster does not tell. Stop it");
             assertThat(rewind(0, topic, way, "--to=4"))
                     .contains("nothing was changed: stop the mirror, and give --yes");
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();

@@ -14,8 +14,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -34,6 +34,8 @@ import org.apache.kafka.common.resource.ResourceType;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** There and back: the source then has each record once, in order, and so has each group seen them. */
 @Tag("thorough")
@@ -50,6 +52,9 @@ class CutoverBackIT {
     private static final int PARTITIONS = 2;
 
     private static final int STEP = 1_000;
+    private static final int KILLS = 6;
+    private static final int LONGEST_STEP_MS = 300;
+    private static final int LONGEST_TURN_MS = 600;
     private static final long ALL = Long.MAX_VALUE;
 
     @AutoClose
@@ -60,67 +65,79 @@ class CutoverBackIT {
     /** The next record's number, which its timestamp tells. */
     private final AtomicInteger next = new AtomicInteger(1);
 
+    private final long seed = System.nanoTime();
+    private final Map<String, Map<Integer, List<Long>>> seen = new HashMap<>();
+    private String topic;
+    private String copy;
     /** How the mirrors resume. */
-    private enum Resume {
-        EXACT,
-        EXACTLY_ONCE;
-
-        String topic() {
-            return "round-" + this;
-        }
-
-        @Override
-        public String toString() {
-            return name().toLowerCase(Locale.ROOT).replace('_', '-');
-        }
-    }
+    private String resume;
 
     @Test
     void shouldHaveEachRecordOnceAfterGoingThereAndBack() throws Exception {
-        goThereAndBack(Resume.EXACT);
+        setUp("round", "exact");
+        goThere();
+        comeBack();
     }
 
     @Test
     @Tag("long")
     void shouldHaveEachRecordOnceAfterGoingThereAndBackExactlyOnce() throws Exception {
-        goThereAndBack(Resume.EXACTLY_ONCE);
+        setUp("round-once", "exactly-once");
+        goThere();
+        comeBack();
     }
 
-    private void goThereAndBack(Resume resume) throws Exception {
-        String topic = resume.topic();
-        String copy = PREFIX + topic;
+    @ParameterizedTest
+    @ValueSource(strings = {"exact", "exactly-once"})
+    @Tag("long")
+    void shouldHaveEachRecordOnceWhenItIsKilledInEachStep(String resume) throws Exception {
+        setUp("killed-" + resume, resume);
+        goThereKilled();
+        comeBack();
+    }
+
+    private void setUp(String topic, String resume) throws Exception {
+        this.topic = topic;
+        this.copy = PREFIX + topic;
+        this.resume = resume;
         clusters.source().createTopic(topic, PARTITIONS + 1, 1, Map.of());
-        Map<String, Map<Integer, List<Long>>> seen = new HashMap<>();
         for (String protocol : List.of("classic", "consumer")) {
             seen.put(topic + "-g-" + protocol, new HashMap<>());
         }
         get(clusters.source()
                 .admin()
-                .createAcls(List.of(acl(topic, WRITER), acl(topic, MIRROR)))
+                .createAcls(List.of(
+                        acl(WRITER, AclOperation.WRITE),
+                        acl(MIRROR, AclOperation.WRITE),
+                        acl("reader", AclOperation.READ)))
                 .all());
         write(clusters.source(), topic);
-        try (MirrorProcess mirror = mirror(resume, "run", "--groups-interval=1s")) {
-            readSome(clusters.source(), topic, STEP / 2, seen);
+    }
+
+    private void goThere() throws Exception {
+        try (MirrorProcess mirror = mirror("run", "--groups-interval=1s")) {
+            readSome(clusters.source(), topic, STEP / 2);
             write(clusters.source(), topic);
             await("it copies", () -> clusters.stableOnTarget(copy) > 0, mirror);
-            try (MirrorProcess killed = cutover(resume, FENCE, EXCEPT, "--quiet=1h")) {
+            assertRefused(cutover("--sync=acls"), "The target lacks what --sync asks for: 1 ACL");
+            try (MirrorProcess killed = cutover(FENCE, EXCEPT, "--quiet=1h")) {
                 await(
                         "it has denied writing",
                         () -> killed.hasPrinted("denied: User:writer: Write to"),
                         mirror,
                         killed);
-                await("the source denies it", () -> isDenied(topic));
-                assertRefused(cutover(resume), "Another cutover of this mirror runs, at");
+                await("the source denies it", () -> isDenied());
+                assertRefused(cutover(), "Another cutover of this mirror runs, at");
                 killed.kill();
             }
             assertThat(deniedAtSource()).containsExactly("User:" + WRITER);
-            try (MirrorProcess undo = cutover(resume, "--undo")) {
+            try (MirrorProcess undo = cutover("--undo")) {
                 assertThat(undo.awaitExit(STOP)).as(undo.output()).isZero();
                 assertThat(undo.output()).contains("denied no longer: User:writer: Write to");
             }
             assertThat(deniedAtSource()).isEmpty();
             try (MirrorProcess cutover =
-                    cutover(resume, "--quiet=2s", FENCE, EXCEPT, "--keep-way-back", "--verify=whole", "--json")) {
+                    cutover("--quiet=2s", FENCE, EXCEPT, "--keep-way-back", "--verify=whole", "--json")) {
                 await("all is moved", () -> cutover.hasPrinted("stop the mirror now"), mirror, cutover);
                 assertThat(mirror.terminate().awaitExit(STOP)).isZero();
                 assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isZero();
@@ -129,19 +146,86 @@ class CutoverBackIT {
                         .anyMatch(line -> line.startsWith("{\"source\":") && line.contains("\"target_end\":"));
             }
         }
-        assertRefused(mirror(resume, "run"), "A cutover has turned the direction of this mirror");
-        assertRefused(cutover(resume, "--undo"), "The cutover is done");
-        try (MirrorProcess again = cutover(resume, "--keep-way-back")) {
+    }
+
+    /** Kills it when each step begins, and then where it is by chance while it turns the direction. */
+    private void goThereKilled() throws Exception {
+        Random random = new Random(seed);
+        try (MirrorProcess mirror = mirror("run", "--groups-interval=1s")) {
+            readSome(clusters.source(), topic, STEP / 2);
+            await("it copies", () -> clusters.stableOnTarget(copy) > 0, mirror);
+            for (String step : List.of("2  stop", "3  wait", "4  move", "5  verify", "6  finish")) {
+                try (MirrorProcess killed = turning()) {
+                    await(step, () -> killed.hasPrinted(step), mirror, killed);
+                    Thread.sleep(random.nextInt(LONGEST_STEP_MS));
+                    killed.kill();
+                }
+                write(clusters.source(), topic);
+            }
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+        int kills = 0;
+        while (!isTurned()) {
+            try (MirrorProcess mirror = mirror("run", "--groups-interval=1s");
+                    MirrorProcess cutover = turning()) {
+                await("it may be stopped", () -> cutover.hasPrinted("stop the mirror now"), mirror, cutover);
+                assertThat(mirror.terminate().awaitExit(STOP)).isZero();
+                if (kills++ < KILLS) {
+                    await("it turns the direction", () -> cutover.countPrinted(" compared, the same") == 3, cutover);
+                    Thread.sleep(random.nextInt(LONGEST_TURN_MS));
+                    cutover.kill();
+                } else {
+                    assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isZero();
+                }
+            }
+        }
+    }
+
+    private MirrorProcess turning() {
+        return cutover(FENCE, EXCEPT, "--quiet=1s", "--keep-way-back");
+    }
+
+    /** Whether the direction is turned, or is when what is left is done: then only the mirror back starts, else only this one. */
+    private boolean isTurned() throws Exception {
+        boolean mayGoBack = starts("--back");
+        assertThat(starts() && mayGoBack)
+                .as("both mirrors start; seed %d", seed)
+                .isFalse();
+        try (MirrorProcess cutover = turning()) {
+            assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isEqualTo(mayGoBack ? 0 : 1);
+            assertThat(cutover.output())
+                    .contains(mayGoBack ? "an earlier call has turned the direction" : "The mirror does not run");
+        }
+        return mayGoBack;
+    }
+
+    private boolean starts(String... back) throws Exception {
+        try (MirrorProcess mirror = mirror(
+                "run", Stream.concat(Stream.of("--status=1"), Stream.of(back)).toArray(String[]::new))) {
+            await("it starts or ends", () -> mirror.hasPrinted("lag 0") || !mirror.isAlive(), mirror);
+            if (mirror.isAlive()) {
+                assertThat(mirror.terminate().awaitExit(STOP)).isZero();
+                return true;
+            }
+            assertThat(mirror.output()).containsAnyOf("A cutover has turned the direction", "has no position");
+            return false;
+        }
+    }
+
+    private void comeBack() throws Exception {
+        assertRefused(mirror("run"), "A cutover has turned the direction of this mirror");
+        assertRefused(cutover("--undo"), "The cutover is done");
+        try (MirrorProcess again = cutover("--keep-way-back")) {
             assertThat(again.awaitExit(STOP)).as(again.output()).isZero();
             assertThat(again.output()).contains("an earlier call has turned the direction");
         }
         write(clusters.target(), copy);
         long before = clusters.written(topic);
-        try (MirrorProcess back = mirror(resume, "run", "--back", "--groups-interval=1s")) {
-            readSome(clusters.target(), copy, STEP, seen);
+        try (MirrorProcess back = mirror("run", "--back", "--groups-interval=1s")) {
+            readSome(clusters.target(), copy, STEP);
             write(clusters.target(), copy);
             await("it copies back", () -> clusters.stable(topic) > before, back);
-            try (MirrorProcess cutover = cutover(resume, "--quiet=2s", "--back", "--keep-way-back")) {
+            try (MirrorProcess cutover = cutover("--quiet=2s", "--back", "--keep-way-back")) {
                 await("all is moved", () -> cutover.hasPrinted("stop the mirror now"), back, cutover);
                 assertThat(back.terminate().awaitExit(STOP)).isZero();
                 assertThat(back.output()).doesNotContain("They are copied from their first record");
@@ -152,19 +236,19 @@ class CutoverBackIT {
                 assertThat(cutover.output()).contains("denied no longer at the target: User:writer");
             }
         }
-        assertRefused(mirror(resume, "run", "--back"), "A cutover has turned the direction of this mirror");
-        await("the source allows it", () -> !isDenied(topic));
+        assertRefused(mirror("run", "--back"), "A cutover has turned the direction of this mirror");
+        await("the source allows it", () -> !isDenied());
         write(clusters.source(), topic);
-        try (MirrorProcess again = mirror(resume, "run")) {
+        try (MirrorProcess again = mirror("run")) {
             await("it copies what is new", () -> clusters.stableOnTarget(copy) >= next.get() - 1, again);
-            try (MirrorProcess verify = mirror(resume, "verify")) {
+            try (MirrorProcess verify = mirror("verify")) {
                 assertThat(verify.awaitExit(STOP)).as(verify.output()).isZero();
             }
         }
-        readSome(clusters.source(), topic, ALL, seen);
+        readSome(clusters.source(), topic, ALL);
 
         Map<Integer, List<Long>> all = new HashMap<>();
-        try (GroupReader whole = new GroupReader(clusters.source(), topic, topic + "-all", "classic", ALL)) {
+        try (ReadingProgram whole = new GroupReader(clusters.source(), topic, topic + "-all", "classic", ALL)) {
             await("all is read", () -> whole.count() >= next.get() - 1);
             whole.stop();
             whole.addTo(all);
@@ -200,7 +284,7 @@ class CutoverBackIT {
     }
 
     /** Whether the writer may not write; each record that it writes counts. */
-    private boolean isDenied(String topic) {
+    private boolean isDenied() {
         Map<String, Object> config =
                 clusters.source().clientConfig(Listener.SASL_PLAINTEXT, SaslMechanism.PLAIN, WRITER);
         config.put("enable.idempotence", false); // which needs no other right
@@ -218,12 +302,12 @@ class CutoverBackIT {
     }
 
     /** Lets each group read so many records, or all, and leave. */
-    private void readSome(KafkaCluster cluster, String topic, long most, Map<String, Map<Integer, List<Long>>> seen) {
+    private void readSome(KafkaCluster cluster, String topic, long most) {
         seen.forEach((group, records) -> {
             long left = next.get()
                     - 1
                     - records.values().stream().mapToLong(List::size).sum();
-            try (GroupReader reader =
+            try (ReadingProgram reader =
                     new GroupReader(cluster, topic, group, group.substring(group.lastIndexOf('-') + 1), most)) {
                 await("it has read some", () -> reader.count() >= Math.min(most, left));
                 reader.stop();
@@ -240,28 +324,25 @@ class CutoverBackIT {
                 .toList();
     }
 
-    private static AclBinding acl(String topic, String user) {
+    private AclBinding acl(String user, AclOperation operation) {
         return new AclBinding(
                 new ResourcePattern(ResourceType.TOPIC, topic, PatternType.LITERAL),
-                new AccessControlEntry("User:" + user, "*", AclOperation.WRITE, AclPermissionType.ALLOW));
+                new AccessControlEntry("User:" + user, "*", operation, AclPermissionType.ALLOW));
     }
 
-    private static MirrorProcess cutover(Resume resume, String... more) {
+    private MirrorProcess cutover(String... more) {
         return mirror(
-                resume,
                 "cutover",
                 Stream.concat(Stream.of("--yes", "--status=1"), Stream.of(more)).toArray(String[]::new));
     }
 
-    private static MirrorProcess mirror(Resume resume, String command, String... more) {
+    private MirrorProcess mirror(String command, String... more) {
         return MirrorProcess.start(clusters.arguments(
                 command,
-                resume.topic(),
+                topic,
                 Stream.concat(
                                 Stream.of(
-                                        "--topic-prefix=" + PREFIX,
-                                        "--resume=" + resume,
-                                        "--groups=" + resume.topic() + "-g.*"),
+                                        "--topic-prefix=" + PREFIX, "--resume=" + resume, "--groups=" + topic + "-g.*"),
                                 Stream.of(more))
                         .toArray(String[]::new)));
     }

@@ -12,8 +12,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** A program that reads a topic in a group, commits what it has read, and knows of no mirror. */
-final class GroupReader implements AutoCloseable {
+/** A consumer of a group. */
+final class GroupReader implements ReadingProgram {
     private static final Duration POLL = Duration.ofMillis(100);
 
     /** Only its thread uses it until that has ended. */
@@ -62,22 +62,20 @@ final class GroupReader implements AutoCloseable {
         }
     }
 
-    /** How many records it has read. */
-    long count() {
+    @Override
+    public long count() {
         return count.get();
     }
 
-    /**
-     * Adds the timestamps of what it has read of each partition, in order; each record has its own. To be called after
-     * {@link #stop}.
-     */
-    void addTo(Map<Integer, List<Long>> all) {
+    @Override
+    public void addTo(Map<Integer, List<Long>> all) {
         timestamps.forEach((partition, read) ->
                 all.computeIfAbsent(partition, unused -> new ArrayList<>()).addAll(read));
     }
 
-    /** Leaves the group. */
-    void stop() {
+    /** Leaves the group, too. */
+    @Override
+    public void stop() {
         close();
         if (failure != null) {
             throw failure;

@@ -5,12 +5,17 @@ import static dev.millrace.mirror.support.MirrorFixture.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.cluster.CopiesOnTarget;
 import dev.millrace.mirror.config.ProducerKind;
+import dev.millrace.mirror.config.SyncPolicy;
+import dev.millrace.mirror.config.SyncedPart;
+import dev.millrace.mirror.config.TopicNames;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -132,6 +137,32 @@ class ClusterSyncIT {
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
         }
         assertThat(quotas("bob")).isEqualTo(Map.of("consumer_byte_rate", 8e6));
+    }
+
+    @Test
+    @Tag("thorough")
+    void shouldTellWhatIsStillToBeDone() throws Exception {
+        String topic = "told";
+        clusters.source().createTopic(topic, 1, 1, Map.of("retention.ms", "86400000"));
+        clusters.target().createTopic(topic, 1, 1, Map.of());
+        get(clusters.source()
+                .admin()
+                .createAcls(List.of(acl(topic, PatternType.LITERAL, AclOperation.READ, "dan")))
+                .all());
+        limit(clusters.source(), "dan", "producer_byte_rate", 5e6);
+        SyncCheck check = new SyncCheck(
+                new SyncPolicy(EnumSet.allOf(SyncedPart.class), Set.of(), SyncPolicy.DEFAULT_INTERVAL),
+                clusters.source().admin(),
+                new CopiesOnTarget(clusters.target().admin(), TopicNames.KEPT));
+
+        assertThat(check.differences(List.of(topic)))
+                .hasSize(3)
+                .startsWith("settings of topic told", "1 ACL")
+                .anyMatch(difference -> difference.contains(" quota"));
+        try (MirrorProcess mirror = mirror(topic, "--sync=settings,acls,quotas")) {
+            await("nothing is missing", () -> check.differences(List.of(topic)).isEmpty(), mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
     }
 
     private static MirrorProcess mirror(String topic, String... more) {
