@@ -4,6 +4,7 @@ import static dev.millrace.mirror.support.MirrorFixture.await;
 import static dev.millrace.mirror.support.MirrorFixture.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.mirror.progress.CommitMetadata;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.StockProducers;
@@ -12,14 +13,17 @@ import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.cluster.SaslMechanism;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.acl.AccessControlEntry;
@@ -52,9 +56,7 @@ class CutoverBackIT {
     private static final int PARTITIONS = 2;
 
     private static final int STEP = 1_000;
-    private static final int KILLS = 6;
     private static final int LONGEST_STEP_MS = 300;
-    private static final int LONGEST_TURN_MS = 600;
     private static final long ALL = Long.MAX_VALUE;
 
     @AutoClose
@@ -148,7 +150,7 @@ class CutoverBackIT {
         }
     }
 
-    /** Kills it when each step begins, and then where it is by chance while it turns the direction. */
+    /** Kills it when each step begins, and then at the moments between which it turns the direction. */
     private void goThereKilled() throws Exception {
         Random random = new Random(seed);
         try (MirrorProcess mirror = mirror("run", "--groups-interval=1s")) {
@@ -164,21 +166,44 @@ class CutoverBackIT {
             }
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
         }
-        int kills = 0;
-        while (!isTurned()) {
+        for (BooleanSupplier moment : List.<BooleanSupplier>of(
+                () -> hasEnded() || hasBegunBack(), () -> hasEnded() && hasBegunBack(), () -> false)) {
+            if (isTurned()) {
+                return;
+            }
             try (MirrorProcess mirror = mirror("run", "--groups-interval=1s");
                     MirrorProcess cutover = turning()) {
                 await("it may be stopped", () -> cutover.hasPrinted("stop the mirror now"), mirror, cutover);
                 assertThat(mirror.terminate().awaitExit(STOP)).isZero();
-                if (kills++ < KILLS) {
-                    await("it turns the direction", () -> cutover.countPrinted(" compared, the same") == 3, cutover);
-                    Thread.sleep(random.nextInt(LONGEST_TURN_MS));
-                    cutover.kill();
-                } else {
-                    assertThat(cutover.awaitExit(STOP)).as(cutover.output()).isZero();
+                while (cutover.isAlive() && !moment.getAsBoolean()) {
+                    Thread.onSpinWait(); // what the moment asks for takes a while, too
                 }
+                cutover.kill();
             }
         }
+        assertThat(isTurned()).isTrue();
+    }
+
+    /** Whether the mirror must not go on. */
+    private boolean hasEnded() {
+        return (isExactlyOnce() ? clusters.positionsOnTarget(topic) : clusters.positions(topic))
+                .values().stream()
+                        .anyMatch(position -> CommitMetadata.of(position).isEnded());
+    }
+
+    /** Whether a mirror back may begin. */
+    private boolean hasBegunBack() {
+        Collection<OffsetAndMetadata> positions = (isExactlyOnce()
+                        ? clusters.positions(topic + "-back")
+                        : clusters.positionsOnTarget(topic + "-back"))
+                .values();
+        return !positions.isEmpty()
+                && positions.stream()
+                        .noneMatch(position -> CommitMetadata.of(position).isEnded());
+    }
+
+    private boolean isExactlyOnce() {
+        return resume.equals("exactly-once");
     }
 
     private MirrorProcess turning() {
