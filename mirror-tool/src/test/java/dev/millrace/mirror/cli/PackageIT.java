@@ -84,6 +84,10 @@ class PackageIT {
     /** Does what Docker would do with files and commands; the base is this machine. */
     @Test
     void shouldRunAsTheDockerfileSays() throws Exception {
+        Path sbom = unpacked.root().resolve("sbom.json");
+        if (!Files.exists(sbom)) { // because this is not a release build
+            UnpackedPackage.copy(unpacked.root().resolve("LICENSE"), sbom);
+        }
         Map<String, Path> stages = new HashMap<>();
         Path root = folder; // of the stage that is being built
         List<String> entry = new ArrayList<>();
@@ -110,6 +114,7 @@ class PackageIT {
         }
 
         assertThat(run(concat(entry, arguments))).contains("take-over");
+        assertThat(Path.of(root + "/opt/mirror/sbom.json")).exists();
         assertThat(Path.of(root + "/opt/mirror/samples")).doesNotExist();
         clusters.source().createTopic("orders-in-container", 1, 1, Map.of());
         String plan = run(concat(entry, List.of("plan", "--config=" + sample(), "--topics=orders-in-container")));
