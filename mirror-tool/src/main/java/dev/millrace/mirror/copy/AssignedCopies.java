@@ -59,8 +59,12 @@ final class AssignedCopies {
         active.add(partition);
     }
 
-    /** Visits the copies that may have news, with another one first each time: it gets the memory that is free. */
-    void visitActive(Consumer<AssignedCopy> visit) {
+    /**
+     * Visits the copies that may have news, with another one first each time: it gets the memory that is free.
+     *
+     * @return how many there were
+     */
+    int visitActive(Consumer<AssignedCopy> visit) {
         int count = active.size();
         if (count > 1) {
             active.add(active.remove());
@@ -76,6 +80,7 @@ final class AssignedCopies {
                 }
             }
         }
+        return count;
     }
 
     /** Returns the partitions that are copied now, in a set of the caller's. */

@@ -248,14 +248,16 @@ public final class BatchCopier implements PartitionCopier {
     }
 
     @Override
-    public void advance() {
+    public boolean advance() {
+        boolean wasIdle = isIdle();
         refreshIfChanged();
-        copies.visitActive(this::advance);
+        int visited = copies.visitActive(this::advance);
         outcomes.addAcked(copies.advanceGivenUp(outcomes));
         searches.advance(this::isSettled, outcomes, observer);
         if (mirror.isRunning()) {
             starts.advance(this::mayStart);
         }
+        return !wasIdle || visited > 0 || !isIdle();
     }
 
     private void advance(AssignedCopy next) {

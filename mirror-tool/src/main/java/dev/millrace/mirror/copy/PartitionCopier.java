@@ -42,8 +42,12 @@ public interface PartitionCopier {
     /** Returns how long after a poll the next one is not needed, because nothing is read with the consumer. */
     Duration pollPause();
 
-    /** Moves all positions over the outcomes that have arrived since the last call. */
-    void advance();
+    /**
+     * Moves all positions over the outcomes that have arrived since the last call.
+     *
+     * @return whether there was or is anything to do; false only if no position has moved or can move soon
+     */
+    boolean advance();
 
     /**
      * Updates how many records of the source are left, and what stalls. To be called about once a second.

@@ -247,7 +247,7 @@ public final class RecordCopier implements PartitionCopier {
     }
 
     @Override
-    public void advance() {
+    public boolean advance() {
         prefixes.advance();
         prefixes.partitions()
                 .forEach(partition -> forwarded
@@ -258,6 +258,7 @@ public final class RecordCopier implements PartitionCopier {
             goBack();
             searches.advance(prefixes::isSettled, counters, observer);
         }
+        return true; // it has looked at all partitions to find out
     }
 
     @Override

@@ -65,7 +65,6 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
 
     private static final Duration BUSY_POLL = Duration.ofMillis(5);
 
-    private static final long COMMIT_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(18);
     /** Applies while the target takes nothing: waiting longer rarely helps. */
@@ -89,7 +88,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
     /** The consumer's position of these partitions means nothing. */
     private final UnplacedPartitions unplaced = new UnplacedPartitions();
 
-    private long lastCommitNanos = System.nanoTime();
+    private final Rounds rounds = new Rounds(System.nanoTime());
 
     SourceGroupMember(
             RunningMirror mirror,
@@ -119,10 +118,9 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
             consumer.subscribe(mirror.config().mirroredTopics(), this);
             while (mirror.isRunning()) {
                 forwardNext();
-                copier.advance();
+                rounds.onWork(copier.advance() || !unplaced.partitions().isEmpty());
                 long now = System.nanoTime();
-                if (now - lastCommitNanos > COMMIT_INTERVAL_NANOS) {
-                    lastCommitNanos = now;
+                if (rounds.isDue(now)) {
                     commits.commitInBackground(copier.positions(copier.partitions()));
                     startAnew(positions.replaced(copier.partitions()));
                     placeTheRest(now);

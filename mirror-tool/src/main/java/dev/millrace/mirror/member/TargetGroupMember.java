@@ -77,8 +77,8 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     private final UncopiedPartitions uncopied;
     private final TargetLosses losses;
     private Set<String> subscribed = Set.of();
-    private long secondNanos = System.nanoTime();
-    private long notBeforeNanos = secondNanos;
+    private final Rounds rounds = new Rounds(System.nanoTime());
+    private long notBeforeNanos = System.nanoTime();
     private int failures;
 
     /**
@@ -129,13 +129,12 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
                 } else {
                     LockSupport.parkNanos(PAUSE_NANOS); // until a topic is ready
                 }
-                copier.advance();
+                rounds.onWork(copier.advance());
                 long now = System.nanoTime();
                 if (now - notBeforeNanos >= 0) {
                     goOn(now);
                 }
-                if (now - secondNanos > SECOND_NANOS) {
-                    secondNanos = now;
+                if (rounds.isDue(now)) {
                     startAnew(positions.replaced(copier.partitions()));
                     startAgain(target.lost(copier.partitions()));
                     copier.measureLag(now, uncopied.ofSource());

@@ -35,7 +35,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.CommonClientConfigs;
@@ -133,24 +132,26 @@ final class Monitor {
 
     /** Leaves out paused partitions, which would never be copied. */
     private void estimateCatchUp(long nowNanos) {
-        Map<Boolean, List<PartitionCounters>> byPaused = partitionCounters()
-                .filter(PartitionCounters::isOwned)
-                .collect(Collectors.partitioningBy(
-                        counters -> controls.of(counters.partition().topic()).isPaused()));
-        long pausedLag = byPaused.get(true).stream()
+        List<PartitionCounters> paused = paused().toList();
+        long pausedLag = paused.stream()
                 .mapToLong(counters -> Math.max(0, counters.lag()))
                 .sum();
-        catchUp.add(totals().withoutUnpolled(pausedLag), byPaused.get(false).size(), nowNanos);
+        long owned = partitionCounters().filter(PartitionCounters::isOwned).count();
+        catchUp.add(totals().withoutUnpolled(pausedLag), (int) owned - paused.size(), nowNanos);
     }
 
     /** Returns the paused partitions of this process. */
     List<TopicPartition> pausedPartitions() {
-        return partitionCounters()
-                .filter(PartitionCounters::isOwned)
-                .map(PartitionCounters::partition)
-                .filter(partition -> controls.of(partition.topic()).isPaused())
-                .distinct()
-                .toList();
+        return paused().map(PartitionCounters::partition).distinct().toList();
+    }
+
+    private Stream<PartitionCounters> paused() {
+        return controls.state().pauses().isEmpty()
+                ? Stream.empty()
+                : partitionCounters()
+                        .filter(PartitionCounters::isOwned)
+                        .filter(counters ->
+                                controls.of(counters.partition().topic()).isPaused());
     }
 
     /** Returns the counters of each partition that members copy or have copied. */

@@ -38,7 +38,10 @@ final class TargetPace {
     private void look(PartitionCounters counters) {
         long acked = counters.acked();
         Turns known = turns.get(counters);
-        if (known != null && acked > known.latestAcked) {
+        if (known != null && acked == known.latestAcked) {
+            return; // which is what most do: a mirror has thousands that are idle
+        }
+        if (known != null) {
             ackedNanos = OptionalLong.of(nowNanos);
         }
         turns.put(counters, next(known, counters, acked));
