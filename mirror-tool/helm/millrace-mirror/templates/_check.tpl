@@ -1,9 +1,28 @@
 {{/* Refuses, with a sentence, what would start and not do what was meant. */}}
 {{- define "mirror.check" -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]{0,50}[a-z0-9])?$" .Release.Name) }}
+{{- printf "release %s: the name of a StatefulSet and a Service has small letters, digits and hyphens, begins with a letter, and has at most 52 characters" .Release.Name | fail }}
+{{- end }}
+{{- range $name, $there := dict "resources" "memory follows from heapMiB, and the processors are cpus and cpuLimit" "imagePullSecrets" "it belongs under pod" "nodeSelector" "it belongs under pod" "tolerations" "it belongs under pod" "affinity" "it belongs under pod" }}
+{{- if hasKey $.Values $name }}
+{{- printf "%s is no value: %s" $name $there | fail }}
+{{- end }}
+{{- end }}
+{{- if regexMatch "(:[^/]*|@.*)$" .Values.image.repository }}
+{{- printf "image.repository %s has a tag or a digest: give that as image.tag or image.digest" .Values.image.repository | fail }}
+{{- end }}
 {{- $options := include "mirror.flatten" (dict "map" .Values.mirror "prefix" "") | fromYaml }}
 {{- range list "source" "target" }}
 {{- if not (or (hasKey $options .) (hasKey $options (printf "%s.bootstrap.servers" .))) }}
 {{- printf "mirror.%s is missing: the addresses of that cluster, such as kafka:9092" . | fail }}
+{{- end }}
+{{- end }}
+{{- range list "source" "target" }}
+{{- if and (hasKey $options .) (hasKey $options (printf "%s.bootstrap.servers" .)) }}
+{{- printf "mirror.%s and mirror.%s.bootstrap.servers both have addresses of that cluster: remove one" . . | fail }}
+{{- end }}
+{{- if hasKey $options (printf "%s-setting" .) }}
+{{- printf "mirror.%s-setting: write the settings under mirror.%s; the chart needs this option itself" . . | fail }}
 {{- end }}
 {{- end }}
 {{- if not (hasKey $options "topics") }}
@@ -22,16 +41,36 @@
 {{- end }}
 {{- range $name, $value := $options }}
 {{- $text := toString $value }}
-{{- $isSecret := or (regexMatch "(password|secret|\\.ssl\\.keystore\\.key)$" $name) (regexMatch "(?i)(password|secret)\\s*=" $text) }}
-{{- if and $isSecret (not (contains "${" $text)) }}
+{{- $isSecret := and (regexMatch "(password|secret|\\.ssl\\.keystore\\.key|^http-token)$" $name) (not (contains "${" $text)) }}
+{{- range regexFindAll "(?i)(password|secret)\\s*=\\s*[\"']?.{0,2}" $text -1 }}
+{{- $isSecret = or $isSecret (not (contains "${" .)) }}
+{{- end }}
+{{- if $isSecret }}
 {{- printf "mirror.%s has a secret, which everyone could read who may read the ConfigMap: put it into a Secret, name that in credentials, and refer to its file by a config provider, or by passwordFile" $name | fail }}
 {{- end }}
 {{- end }}
 {{- if regexMatch "(?i)(password|secret)=" .Values.javaOptions }}
 {{- fail "javaOptions has a secret, which everyone could read who may read the StatefulSet: name a file of credentials in mirror instead" }}
 {{- end }}
+{{- if contains "\n" (trim .Values.javaOptions) }}
+{{- fail "javaOptions has several lines: write all options into one" }}
+{{- end }}
+{{- if regexMatch "(^|\\s)-Xmx" .Values.javaOptions }}
+{{- fail "javaOptions has -Xmx: set heapMiB, from which the memory of the pod follows, too" }}
+{{- end }}
+{{- range $name, $_ := .Values.credentials }}
+{{- if not (regexMatch "^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$" $name) }}
+{{- printf "credentials.%s: a name has small letters, digits and hyphens, and at most 50 characters" $name | fail }}
+{{- end }}
+{{- end }}
+{{- range .Values.extraVolumes }}
+{{- if regexMatch "^(config|tmp|credentials-.*)$" .name }}
+{{- printf "extraVolumes: the chart has a volume %s itself; choose another name" .name | fail }}
+{{- end }}
+{{- end }}
 {{- range .Values.extraEnv }}
-{{- if or (dig "valueFrom" "secretKeyRef" false .) (regexMatch "(?i)(password|secret)" .name) }}
+{{- $isSecret := and (regexMatch "(?i)(password|secret)" .name) (not (regexMatch "(?i)_(file|path|dir)$" .name)) }}
+{{- if or $isSecret (dig "valueFrom" "secretKeyRef" false .) (regexMatch "(?i)(password|secret)=" (.value | default "")) }}
 {{- printf "extraEnv: %s is a secret, which every program in the container could read from the environment: mount it by credentials" .name | fail }}
 {{- end }}
 {{- if has .name (list "POD_NAME" "MIRROR_JAVA_OPTS" "MIRROR_HTTP_TOKEN") }}
@@ -40,6 +79,14 @@
 {{- end }}
 {{- if and .Values.networkPolicy.enabled (not .Values.networkPolicy.egress) }}
 {{- fail "networkPolicy.egress is empty: the pods could reach neither DNS nor a broker; allow their ports" }}
+{{- end }}
+{{- with .Values.networkPolicy }}
+{{- if and (not .enabled) (or .egress .ingressFrom) }}
+{{- fail "networkPolicy has rules, but networkPolicy.enabled is false" }}
+{{- end }}
+{{- if and .enabled $.Values.monitor.kind (not .ingressFrom) }}
+{{- fail "networkPolicy.ingressFrom is empty: Prometheus, for which there is a monitor, could not reach the pods" }}
+{{- end }}
 {{- end }}
 {{- if and .Values.alerts.enabled (not .Values.monitor.kind) }}
 {{- fail "alerts.enabled: without a monitor Prometheus does not know the mirror, and MirrorNotReady would never end; set monitor.kind" }}

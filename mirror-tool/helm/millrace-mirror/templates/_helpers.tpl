@@ -4,7 +4,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
 {{- define "mirror.labels" -}}
-helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{ include "mirror.selector" . }}
@@ -53,7 +53,27 @@ rest: 192
 {{- $memory }}Mi
 {{- end }}
 
-{{/* What the pods of the mirror and of the Jobs have in common; takes root, args, and isServer for the mirror. */}}
+{{/* For how many processors the JVM starts threads; cpus is a number or a quantity. */}}
+{{- define "mirror.processors" -}}
+{{- $cpus := toString .Values.cpus }}
+{{- ternary (divf (trimSuffix "m" $cpus | float64) 1000) (float64 $cpus) (hasSuffix "m" $cpus) | ceil | int | max 2 }}
+{{- end }}
+
+{{/* Metadata of a pod; takes root and component, and annotations if the pod has some of its own. */}}
+{{- define "mirror.podMetadata" -}}
+labels:
+  {{- include "mirror.selector" .root | nindent 2 }}
+  app.kubernetes.io/component: {{ .component }}
+  {{- with .root.Values.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge (dict) (.annotations | default dict) .root.Values.podAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* What all pods have in common; takes root, args or command, and isServer for the mirror. */}}
 {{- define "mirror.podSpec" -}}
 {{- $outside := include "mirror.outsideHeap" .root | fromYaml -}}
 {{- with .root.Values -}}
@@ -64,7 +84,10 @@ securityContext:
   runAsNonRoot: true
   seccompProfile:
     type: RuntimeDefault
-{{- with .pod }}
+  {{- with .pod.securityContext }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with omit .pod "securityContext" }}
 {{ toYaml . }}
 {{- end }}
 volumes:
@@ -86,8 +109,13 @@ containers:
   - name: mirror
     image: {{ .image.repository }}{{ if .image.digest }}@{{ .image.digest }}{{ else }}:{{ .image.tag | default $.root.Chart.AppVersion }}{{ end }}
     imagePullPolicy: {{ .image.pullPolicy }}
+    {{- with $.command }}
+    command:
+      {{- toYaml . | nindent 6 }}
+    {{- else }}
     args:
       {{- toYaml $.args | nindent 6 }}
+    {{- end }}
     env:
       {{- if $.isServer }}
       - name: POD_NAME
@@ -101,7 +129,7 @@ containers:
           -XX:MaxDirectMemorySize={{ $outside.direct }}m
           -XX:MaxMetaspaceSize={{ $outside.metaspace }}m
           -XX:ReservedCodeCacheSize={{ $outside.code }}m
-          -XX:ActiveProcessorCount={{ max 2 (ceil .cpus | int) }}
+          -XX:ActiveProcessorCount={{ include "mirror.processors" $.root }}
           -XX:+ExitOnOutOfMemoryError
           {{- with .javaOptions }}
           {{ . }}
@@ -139,6 +167,9 @@ containers:
         cpu: {{ .cpus }}
         memory: {{ include "mirror.memory" $.root }}
       limits:
+        {{- with .cpuLimit }}
+        cpu: {{ . }}
+        {{- end }}
         memory: {{ include "mirror.memory" $.root }}
     securityContext:
       allowPrivilegeEscalation: false

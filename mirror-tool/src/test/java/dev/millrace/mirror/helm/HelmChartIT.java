@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
@@ -55,7 +56,7 @@ class HelmChartIT {
         Manifests manifests = HelmChart.render(values);
 
         assertThat(lint.exitCode()).as(lint.output()).isZero();
-        assertThat(manifests.pods()).hasSize(4).allSatisfy(pod -> {
+        assertThat(manifests.pods()).hasSize(name.equals("everything") ? 5 : 4).allSatisfy(pod -> {
             assertThat(PodSecurity.violations(pod.getSpec())).isEmpty();
             assertThat(pod.getSpec().getAutomountServiceAccountToken()).isFalse();
             assertThat(mirror(pod).getSecurityContext().getReadOnlyRootFilesystem())
@@ -114,6 +115,15 @@ class HelmChartIT {
         Container container = mirror(everything.statefulSet().getSpec().getTemplate());
         assertThat(container.getImage()).matches("millrace-mirror@sha256:[0-9a-f]{64}");
         assertThat(javaOptions(container)).contains("-Xmx1072m", "-XX:ActiveProcessorCount=3", "-javaagent:");
+        assertThat(everything.pods()).allSatisfy(pod -> {
+            assertThat(pod.getMetadata().getLabels()).containsEntry("team", "kafka");
+            assertThat(pod.getSpec().getSecurityContext().getFsGroup()).isEqualTo(10001);
+            assertThat(mirror(pod).getResources().getLimits()).containsEntry("cpu", new Quantity("4"));
+        });
+        assertThat(minimal.of(Deployment.class)).isEmpty();
+        assertThat(mirror(everything.of(Deployment.class).get(0).getSpec().getTemplate())
+                        .getCommand())
+                .containsExactly("sleep", "infinity");
     }
 
     @ParameterizedTest
@@ -137,9 +147,26 @@ class HelmChartIT {
             mirror.source\\.group\\.instance\\.id=a    | mirror.source.group.instance.id: each member needs one of its own
             extraEnv[0].name=A,extraEnv[0].valueFrom.secretKeyRef.name=a | extraEnv: A is a secret
             extraEnv[0].name=A_PASSWORD,extraEnv[0].value=x | extraEnv: A_PASSWORD is a secret
+            extraEnv[0].name=A,extraEnv[0].value=-Dpassword=x | extraEnv: A is a secret
             javaOptions=-Djavax.net.ssl.trustStorePassword=x | javaOptions has a secret
+            javaOptions=-Xmx4g                         | javaOptions has -Xmx: set heapMiB
+            cpus=many                                  | '/cpus'
+            resources.limits.cpu=1                     | memory follows from heapMiB
+            imagePullSecrets[0].name=a                 | imagePullSecrets is no value: it belongs under pod
+            pod.imagePullSecrets[0].nmae=a             | 'nmae' not allowed
+            pod.securityContext.privileged=true        | 'privileged' not allowed
+            image.repository=registry.example:5000/mirror:1 | has a tag or a digest
+            credentials.CA_cert.secret.secretName=a    | credentials.CA_cert: a name has small letters
+            credentials.a.secret.secretName=           | '/credentials/a/secret/secretName'
+            extraVolumes[0].name=tmp                   | the chart has a volume tmp itself
+            mirror.source\\.bootstrap\\.servers=a      | both have addresses of that cluster
+            mirror.source-setting=a                    | write the settings under mirror.source
+            mirror.http-token=abc                      | mirror.http-token has a secret
+            mirror.target\\.sasl\\.jaas\\.config=x a="${b}" password="y"; | mirror.target.sasl.jaas.config has a secret
             extraEnv[0].name=MIRROR_JAVA_OPTS          | use javaOptions
             networkPolicy.enabled=true                 | networkPolicy.egress is empty
+            networkPolicy.egress[0].ports[0].port=53   | networkPolicy.enabled is false
+            networkPolicy.enabled=true,networkPolicy.egress[0].ports[0].port=53,monitor.kind=PodMonitor | ingressFrom is empty
             alerts.enabled=true                        | set monitor.kind
             alerts.enabled=true,monitor.kind=PodMonitor | alerts.runbook is missing
             """)
@@ -148,6 +175,15 @@ class HelmChartIT {
 
         assertThat(result.exitCode()).as(result.output()).isNotZero();
         assertThat(result.output()).contains(sentence);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"image.repository=registry.example:5000/mirror", "extraEnv[0].name=APM_SECRET_FILE", "cpus=0.5"})
+    void shouldTakeWhatOnlyLooksWrong(String values) {
+        Result result = HelmChart.template(List.of("--set", values), MINIMAL);
+
+        assertThat(result.exitCode()).as(result.output()).isZero();
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
@@ -31,6 +32,7 @@ import java.util.stream.Stream;
 record Manifests(List<HasMetadata> all) {
     private static final Map<String, Class<? extends HasMetadata>> KINDS = Stream.of(
                     ConfigMap.class,
+                    Deployment.class,
                     Job.class,
                     NetworkPolicy.class,
                     PodDisruptionBudget.class,
@@ -83,9 +85,12 @@ record Manifests(List<HasMetadata> all) {
 
     /** The pods that these manifests lead to. */
     List<PodTemplateSpec> pods() {
-        return Stream.concat(
+        return Stream.of(
                         of(StatefulSet.class).stream().map(set -> set.getSpec().getTemplate()),
+                        of(Deployment.class).stream()
+                                .map(deployment -> deployment.getSpec().getTemplate()),
                         of(Job.class).stream().map(job -> job.getSpec().getTemplate()))
+                .flatMap(pods -> pods)
                 .toList();
     }
 
