@@ -100,6 +100,11 @@ final class ProducerParts<K, V> {
             cache.ifPresent(kept -> io.metadata().askLaterFor(kept.remembered()));
             kafka.registerMetrics(accumulator.counters(), memory, images);
             kafka.sensors().addMetadataAge(() -> io.metadata().ageMs() / 1000.0);
+            ReloadingSslEngineFactory.of(config)
+                    .filter(files -> files.expiry().isPresent())
+                    .ifPresent(files -> kafka.addCertificateExpiry(() -> files.expiry()
+                            .map(at -> (double) at.getEpochSecond())
+                            .orElse(Double.NaN)));
             config.logUnused();
             cache.ifPresent(TopicCache::start);
         } catch (RuntimeException | Error e) {

@@ -21,7 +21,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLEngine;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.SslConfigs;
+import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.apache.kafka.common.security.auth.SslEngineFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,6 +76,25 @@ public final class ReloadingSslEngineFactory implements SslEngineFactory {
 
     ReloadingSslEngineFactory(InstantSource clock) {
         this.clock = clock;
+    }
+
+    /**
+     * Returns an instance of its own with the files of a client, to ask for {@link #expiry}: empty if the client has no
+     * TLS, or another class for it. Blocks while it reads the files.
+     *
+     * @throws org.apache.kafka.common.KafkaException they cannot be read
+     */
+    public static Optional<ReloadingSslEngineFactory> of(AbstractConfig client) {
+        SecurityProtocol protocol =
+                SecurityProtocol.forName(client.getString(AdminClientConfig.SECURITY_PROTOCOL_CONFIG));
+        boolean isEncrypted = protocol == SecurityProtocol.SSL || protocol == SecurityProtocol.SASL_SSL;
+        if (!isEncrypted
+                || client.getClass(SslConfigs.SSL_ENGINE_FACTORY_CLASS_CONFIG) != ReloadingSslEngineFactory.class) {
+            return Optional.empty();
+        }
+        ReloadingSslEngineFactory files = new ReloadingSslEngineFactory();
+        files.configure(client.values());
+        return Optional.of(files);
     }
 
     /**

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import dev.millrace.client.support.LogLines;
+import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.RenewedFiles;
 import dev.millrace.testkit.cluster.Certificates;
 import dev.millrace.testkit.cluster.Listener;
+import io.micrometer.core.instrument.binder.kafka.KafkaClientMetrics;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,14 +20,19 @@ import java.security.Key;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -41,6 +49,9 @@ class ReloadingSslEngineFactoryTest {
 
     private static Map<String, String> second;
 
+    /** Makes more certificates for the first set. */
+    private static Certificates ofFirst;
+
     @TempDir
     private static Path made;
 
@@ -54,13 +65,13 @@ class ReloadingSslEngineFactoryTest {
 
     @BeforeAll
     static void makeCertificates() throws Exception {
-        first = make("first");
-        second = make("second");
+        ofFirst = make("first");
+        first = ofFirst.clientSettings(Listener.SSL_MUTUAL);
+        second = make("second").clientSettings(Listener.SSL_MUTUAL);
     }
 
-    private static Map<String, String> make(String name) throws IOException {
-        return Certificates.generate(Files.createDirectory(made.resolve(name)), Set.of(Listener.SSL_MUTUAL))
-                .clientSettings(Listener.SSL_MUTUAL);
+    private static Certificates make(String name) throws IOException {
+        return Certificates.generate(Files.createDirectory(made.resolve(name)), Set.of(Listener.SSL_MUTUAL));
     }
 
     @BeforeEach
@@ -179,6 +190,61 @@ class ReloadingSslEngineFactoryTest {
         assertThat(factory.expiry()).isEmpty();
     }
 
+    @Test
+    void shouldTellInTheProducersMetricsWhenItsCertificateExpires() throws Exception {
+        Path file = used.resolve(fileName(first, "ssl.keystore.location"));
+        Path renewed = used.resolve("renewed.p12");
+        Instant expiry = ofFirst.makeClientStore(renewed, Duration.ofHours(1));
+        files.copy(renewed, file);
+
+        try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
+                client(settings(first)), "ssl.engine.factory.class", ReloadingSslEngineFactory.class)) {
+            assertThat(expiryMetrics(producer)).containsExactly((double) expiry.getEpochSecond());
+
+            Instant next = ofFirst.makeClientStore(renewed, Duration.ofHours(2));
+            files.write(file, new byte[] {1, 2, 3});
+            assertThat(expiryMetrics(producer)).as("damaged").containsExactly((double) expiry.getEpochSecond());
+
+            files.copy(renewed, file);
+            assertThat(expiryMetrics(producer)).as("renewed").containsExactly((double) next.getEpochSecond());
+            assertThat(expiryInMicrometer(producer)).isEqualTo((double) next.getEpochSecond());
+        }
+    }
+
+    @Test
+    void shouldHaveNoMetricWithoutACertificateThatItKnows() {
+        Map<String, Object> withoutOwn = client(settings(first));
+        withoutOwn.keySet().removeIf(key -> key.startsWith("ssl.key"));
+        Class<?> ours = ReloadingSslEngineFactory.class;
+
+        for (Producer<?, ?> made : List.of(
+                ProducerKind.MILLRACE.create(client(settings(first))), // with Kafka's own factory
+                ProducerKind.MILLRACE.create(withoutOwn, "ssl.engine.factory.class", ours),
+                ProducerKind.MILLRACE.create(
+                        client(settings(first)), "ssl.engine.factory.class", ours, "security.protocol", "PLAINTEXT"))) {
+            try (made) {
+                assertThat(expiryMetrics(made)).isEmpty();
+            }
+        }
+    }
+
+    private static List<Object> expiryMetrics(Producer<?, ?> producer) {
+        return producer.metrics().values().stream()
+                .filter(metric -> metric.metricName().name().equals("certificate-expiry-timestamp-seconds"))
+                .map(Metric::metricValue)
+                .collect(Collectors.toList());
+    }
+
+    private static double expiryInMicrometer(Producer<?, ?> producer) {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        try (KafkaClientMetrics meters = new KafkaClientMetrics(producer)) {
+            meters.bindTo(registry);
+            return registry.get("kafka.millrace.certificate.expiry.timestamp.seconds")
+                    .gauge()
+                    .value();
+        }
+    }
+
     private void connect() {
         assertThat(factory.createClientSslEngine("localhost", 9093, "https").getUseClientMode())
                 .isTrue();
@@ -239,11 +305,16 @@ class ReloadingSslEngineFactoryTest {
         return settings;
     }
 
-    /** Returns the settings as a client gives them to the factory. */
-    private static Map<String, Object> parsed(Map<String, Object> settings) {
+    private static Map<String, Object> client(Map<String, Object> settings) {
         Map<String, Object> config = new HashMap<>(settings);
         config.put("bootstrap.servers", "localhost:9093");
         config.put("security.protocol", "SSL");
+        return config;
+    }
+
+    /** Returns the settings as a client gives them to the factory. */
+    private static Map<String, Object> parsed(Map<String, Object> settings) {
+        Map<String, Object> config = client(settings);
         config.put("key.serializer", ByteArraySerializer.class);
         config.put("value.serializer", ByteArraySerializer.class);
         return new HashMap<>(new ProducerConfig(config).values());

@@ -18,6 +18,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.ClusterResource;
 import org.apache.kafka.common.KafkaException;
@@ -151,6 +152,11 @@ public final class KafkaBridge implements AutoCloseable {
     public void registerMetrics(AppendCounters counters, BufferPool memory, ClusterImages images) {
         sensors.registerMemory(memory);
         MillraceMetrics.register(metrics, counters, memory, images);
+    }
+
+    /** Adds the metric that tells when the certificate of this client expires. */
+    public void addCertificateExpiry(DoubleSupplier epochSeconds) {
+        MillraceMetrics.addCertificateExpiry(metrics, epochSeconds);
     }
 
     /** Returns a view of all metrics. */

@@ -42,6 +42,14 @@ final class MillraceMetrics {
                 () -> images.current().version());
     }
 
+    static void addCertificateExpiry(Metrics metrics, DoubleSupplier epochSeconds) {
+        new MillraceMetrics(metrics)
+                .gauge(
+                        "certificate-expiry-timestamp-seconds",
+                        "When the certificate that new connections show expires, in seconds since 1970.",
+                        epochSeconds);
+    }
+
     private void gauge(String name, String description, DoubleSupplier value) {
         metrics.addMetric(metrics.metricName(name, GROUP, description), (config, now) -> value.getAsDouble());
     }

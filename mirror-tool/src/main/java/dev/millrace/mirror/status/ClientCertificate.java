@@ -8,11 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.SslConfigs;
-import org.apache.kafka.common.security.auth.SecurityProtocol;
 
 /**
  * The certificate that the mirror shows to a cluster at new connections.
@@ -22,13 +20,12 @@ import org.apache.kafka.common.security.auth.SecurityProtocol;
 public final class ClientCertificate {
     private final ClusterRole cluster;
     private final String place;
-    private final ReloadingSslEngineFactory files = new ReloadingSslEngineFactory();
+    private final ReloadingSslEngineFactory files;
 
-    private ClientCertificate(ClusterRole cluster, AbstractConfig config) {
+    private ClientCertificate(ClusterRole cluster, String place, ReloadingSslEngineFactory files) {
         this.cluster = cluster;
-        String file = config.getString(SslConfigs.SSL_KEYSTORE_LOCATION_CONFIG);
-        this.place = file == null ? SslConfigs.SSL_KEYSTORE_CERTIFICATE_CHAIN_CONFIG : file;
-        files.configure(config.values());
+        this.place = place;
+        this.files = files;
     }
 
     /**
@@ -45,13 +42,9 @@ public final class ClientCertificate {
 
     private static Optional<ClientCertificate> of(ClusterRole cluster, Map<String, Object> client) {
         AbstractConfig config = new AbstractConfig(AdminClientConfig.configDef(), DerivedConfigs.admin(client), false);
-        SecurityProtocol protocol =
-                SecurityProtocol.forName(config.getString(CommonClientConfigs.SECURITY_PROTOCOL_CONFIG));
-        boolean isOfFiles =
-                config.getClass(SslConfigs.SSL_ENGINE_FACTORY_CLASS_CONFIG) == ReloadingSslEngineFactory.class;
-        return (protocol == SecurityProtocol.SSL || protocol == SecurityProtocol.SASL_SSL) && isOfFiles
-                ? Optional.of(new ClientCertificate(cluster, config))
-                : Optional.empty();
+        String file = config.getString(SslConfigs.SSL_KEYSTORE_LOCATION_CONFIG);
+        String place = file == null ? SslConfigs.SSL_KEYSTORE_CERTIFICATE_CHAIN_CONFIG : file;
+        return ReloadingSslEngineFactory.of(config).map(files -> new ClientCertificate(cluster, place, files));
     }
 
     /** Returns when it expires, if there is one. Takes a renewed file first. */

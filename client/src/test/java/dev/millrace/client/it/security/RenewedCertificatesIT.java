@@ -12,12 +12,17 @@ import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.cluster.TopicContents;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import javax.management.JMException;
+import javax.management.ObjectName;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AutoClose;
@@ -45,11 +50,13 @@ class RenewedCertificatesIT {
     void shouldConnectWithWhatTheFilesHoldAtTheTime(ProducerKind kind) throws Exception {
         // given
         Map<String, Object> config = new HashMap<>(cluster.clientConfig(Listener.SSL_MUTUAL));
-        Path good = Path.of(config.get(LOCATION).toString());
+        Path good = folder.resolve("good.p12");
+        Instant expiry = cluster.certificates().makeClientStore(good, Duration.ofHours(1));
         Path used = folder.resolve("client.p12");
         files.copy(good, used);
         config.put(LOCATION, used.toString());
         config.put("ssl.engine.factory.class", ReloadingSslEngineFactory.class.getName());
+        config.put("client.id", "renewed");
         config.put("request.timeout.ms", "10000");
         config.put("delivery.timeout.ms", "30000");
         String topic = "renewed-" + kind;
@@ -62,15 +69,22 @@ class RenewedCertificatesIT {
             files.write(used, new byte[] {1, 2, 3});
             cluster.restart(1);
             send(producer, topic, "second");
+            if (kind == ProducerKind.MILLRACE) {
+                assertThat(expiryInJmx()).isEqualTo(expiry.getEpochSecond());
+            }
 
             // and when one is there that the brokers do not know
             files.copy(ofAnotherAuthority(), used);
             cluster.restart(1);
             assertThatThrownBy(() -> send(producer, topic, "refused")).isNotNull();
+            if (kind == ProducerKind.MILLRACE) {
+                assertThat(expiryInJmx()).as("of the other one").isGreaterThan(expiry.getEpochSecond());
+            }
 
             // and when it is replaced by one that they know; after a refusal the stock producer is of no more use
             files.copy(good, used);
             if (kind == ProducerKind.MILLRACE) {
+                assertThat(expiryInJmx()).isEqualTo(expiry.getEpochSecond());
                 Tries.untilAcknowledged(producer, record(topic, "third"));
             }
         }
@@ -81,6 +95,14 @@ class RenewedCertificatesIT {
                 .startsWith("first", "second")
                 .hasSize(kind == ProducerKind.MILLRACE ? 3 : 2)
                 .doesNotContain("refused");
+    }
+
+    private static long expiryInJmx() throws JMException {
+        Object seconds = ManagementFactory.getPlatformMBeanServer()
+                .getAttribute(
+                        new ObjectName("kafka.producer:type=millrace-metrics,client-id=renewed"),
+                        "certificate-expiry-timestamp-seconds");
+        return ((Number) seconds).longValue();
     }
 
     private static void send(Producer<byte[], byte[]> producer, String topic, String value) throws Exception {
