@@ -63,6 +63,11 @@
 {{- printf "credentials.%s: a name has small letters, digits and hyphens, and at most 50 characters" $name | fail }}
 {{- end }}
 {{- end }}
+{{- range $name, $_ := .Values.podLabels }}
+{{- if hasPrefix "app.kubernetes.io/" $name }}
+{{- printf "podLabels.%s: the chart selects its pods by labels of this kind; choose another name" $name | fail }}
+{{- end }}
+{{- end }}
 {{- range .Values.extraVolumes }}
 {{- if regexMatch "^(config|tmp|credentials-.*)$" .name }}
 {{- printf "extraVolumes: the chart has a volume %s itself; choose another name" .name | fail }}

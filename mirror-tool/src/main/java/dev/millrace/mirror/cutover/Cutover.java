@@ -100,22 +100,19 @@ public final class Cutover {
             state.read();
             Fence fence = new Fence(clusters.source(), state);
             WayBack wayBack = new WayBack(clusters, opposite);
-            if (state.isDone() || wayBack.isTurned()) {
-                throw MirrorException.failed("The cutover is done, and the target may have records by now that the"
-                        + " source lacks. Return by the way back; or, if the source is no longer needed, remove its ACLs"
-                        + " yourself"
-                        + String.join(
-                                "",
-                                fence.describe().stream().map(who -> "; " + who).toList()));
-            }
+            requireNotDone(state, wayBack, fence);
             List<String> denied = fence.describe();
             if (!denied.isEmpty()) {
                 require("let " + Words.count(denied.size(), "principal") + " write to the source again");
             }
             List<String> allowed = OnlyCutover.run(clusters, report, only -> {
                 state.read();
+                requireNotDone(state, wayBack, fence);
                 only.check();
-                wayBack.letMirrorGoOn();
+                if (state.isTurning()) {
+                    wayBack.letMirrorGoOn();
+                    state.setTurning(false);
+                }
                 return fence.lower();
             });
             allowed.forEach(who -> report.tell("denied no longer: " + who));
@@ -124,6 +121,16 @@ public final class Cutover {
             }
         } catch (KafkaException e) {
             throw MirrorException.failed("The cutover cannot be undone", e);
+        }
+    }
+
+    private static void requireNotDone(CutoverState state, WayBack wayBack, Fence fence) {
+        if (state.isDone() || (state.isTurning() && wayBack.isTurned())) {
+            throw MirrorException.failed("The cutover is done, and the target may have records by now that the"
+                    + " source lacks. Return by the way back; or, if the source is no longer needed, remove its ACLs"
+                    + " yourself"
+                    + String.join(
+                            "", fence.describe().stream().map(who -> "; " + who).toList()));
         }
     }
 
@@ -186,13 +193,15 @@ public final class Cutover {
         }
 
         CutoverResult run(OnlyCutover only) {
-            if (wayBack.isMirrorEnded()) {
-                if (state.isDone() || wayBack.isTurned()) {
-                    finishTurned();
-                    return result();
-                }
+            if (wayBack.isMirrorEnded() && (state.isDone() || (state.isTurning() && wayBack.isTurned()))) {
+                finishTurned();
+                return result();
+            }
+            if (state.isTurning()) {
+                require("let the mirror go on, which an earlier call has ended");
                 only.check();
                 wayBack.letMirrorGoOn();
+                state.setTurning(false);
             }
             check();
             only.check();
@@ -216,9 +225,14 @@ public final class Cutover {
         private void finishTurned() {
             begin(6, "finish");
             report.tell("an earlier call has turned the direction");
-            state.setDone(true);
+            setTurned();
             openTarget();
             endStep();
+        }
+
+        private void setTurned() {
+            state.setDone(true);
+            state.setTurning(false);
         }
 
         private void begin(int number, String name) {
@@ -402,6 +416,8 @@ public final class Cutover {
             requireNobodyCameBack();
             long unused = copy.verify(sampleAtMost());
             only.check();
+            wayBack.endBack(); // if it was begun once, before this mirror is ended
+            state.setTurning(true);
             if (state.isDone()) { // by a cutover that kept no way back
                 state.setDone(false);
             }
@@ -410,9 +426,15 @@ public final class Cutover {
                 throw MirrorException.failed("The mirror has been started again while the direction was turned. Stop"
                         + " what starts it, and start the cutover again");
             }
-            turnedAt = wayBack.begin(cut.ends());
             only.check();
-            state.setDone(true);
+            turnedAt = wayBack.begin(cut.ends());
+            if (!wayBack.isMirrorEnded()) { // this process has slept, and another cutover let the mirror go on
+                wayBack.endBack();
+                throw MirrorException.failed(
+                        "Another cutover has let the mirror go on while the direction was turned. Start it again");
+            }
+            only.check();
+            setTurned();
             report.tell("the direction is turned: '" + then
                     + "', with the same options, copies what is written from now on");
         }

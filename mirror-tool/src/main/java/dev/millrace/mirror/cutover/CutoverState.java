@@ -16,18 +16,20 @@ import org.apache.kafka.common.utils.Utils;
 
 /**
  * What a cutover must still know when it is called again, from whatever machine: a compacted topic of the target with a
- * record for each ACL of the {@link Fence}, and one if the cutover is done.
+ * record for each ACL of the {@link Fence}, one while the direction is turned, and one if the cutover is done.
  *
  * <p><b>Threads:</b> one. All methods block while the target answers.
  */
 final class CutoverState implements AutoCloseable {
     private static final String DENIAL = "denied ";
     private static final String DONE = "done";
+    private static final String TURNING = "turning";
     private static final int PARTITIONS = 1;
 
     private final CompactedTopic topic;
     private final Set<Denial> denials = new HashSet<>();
     private boolean isDone;
+    private boolean isTurning;
 
     /** An ACL that denies a principal to write to a topic of the source. */
     record Denial(String topic, String principal) {}
@@ -41,6 +43,7 @@ final class CutoverState implements AutoCloseable {
     void read() {
         denials.clear();
         isDone = false;
+        isTurning = false;
         topic.read(any -> true)
                 .orElse(Map.of())
                 .keySet()
@@ -57,6 +60,8 @@ final class CutoverState implements AutoCloseable {
             denials.add(new Denial(words[0], words[1]));
         } else if (key.equals(DONE)) {
             isDone = true;
+        } else if (key.equals(TURNING)) {
+            isTurning = true;
         }
     }
 
@@ -91,6 +96,16 @@ final class CutoverState implements AutoCloseable {
     void setDone(boolean done) {
         write(Set.of(DONE), key -> key, key -> done ? new byte[0] : null);
         isDone = done;
+    }
+
+    /** Whether a cutover has begun to turn the direction, and was not seen to have done it. */
+    boolean isTurning() {
+        return isTurning;
+    }
+
+    void setTurning(boolean turning) {
+        write(Set.of(TURNING), key -> key, key -> turning ? new byte[0] : null);
+        isTurning = turning;
     }
 
     private <T> void write(Collection<T> all, Function<T, String> key, Function<T, byte[]> value) {

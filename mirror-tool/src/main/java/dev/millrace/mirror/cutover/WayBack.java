@@ -79,11 +79,14 @@ record WayBack(BothClusters clusters, MirrorConfig back) {
         new MirrorTurn(clusters).end(at(cut));
     }
 
-    /** Takes back {@link #endMirror}, if it was done. Blocks and throws as {@link #begin} does. */
+    /** Takes back {@link #endMirror}. Blocks and throws as {@link #begin} does. */
     void letMirrorGoOn() {
-        if (isMirrorEnded()) {
-            new MirrorTurn(clusters).revoke();
-        }
+        new MirrorTurn(clusters).revoke();
+    }
+
+    /** Keeps a mirror back from going on where it was once. Blocks and throws as {@link #begin} does. */
+    void endBack() {
+        new MirrorTurn(clusters.turned(back)).endIfBegun();
     }
 
     /** Whether {@link #endMirror} was done. Blocks while the clusters answer. */

@@ -68,14 +68,29 @@ public record MirrorTurn(BothClusters clusters) {
      * @throws dev.millrace.mirror.text.MirrorException if the mirror runs, or a cluster does not take the positions
      */
     public void revoke() {
+        replaceMark(MirrorGroup.ended(clusters.targetId()), MirrorGroup.mark(clusters.targetId()));
+    }
+
+    /**
+     * Keeps the mirror from going on where an earlier {@link #begin} or its own commits have left it; does nothing if it
+     * has no position.
+     *
+     * @throws dev.millrace.mirror.text.MirrorException if the mirror runs, or a cluster does not take the positions
+     */
+    public void endIfBegun() {
+        replaceMark(MirrorGroup.mark(clusters.targetId()), MirrorGroup.ended(clusters.targetId()));
+    }
+
+    private void replaceMark(String former, String mark) {
         StoppedMirror mirror = new StoppedMirror(clusters);
-        mirror.requireStopped();
-        Map<TopicPartition, OffsetAndMetadata> ended = mirror.committed();
-        ended.values().removeIf(position -> !CommitMetadata.of(position).isEnded());
-        ended.replaceAll((partition, position) -> CommitMetadata.of(position)
-                .marked(MirrorGroup.mark(clusters.targetId()))
-                .addTo(position));
-        mirror.commit(ended);
+        Map<TopicPartition, OffsetAndMetadata> marked = mirror.committed();
+        marked.values().removeIf(position -> !CommitMetadata.of(position).mark().equals(former));
+        if (!marked.isEmpty()) {
+            mirror.requireStopped();
+            marked.replaceAll((partition, position) ->
+                    CommitMetadata.of(position).marked(mark).addTo(position));
+            mirror.commit(marked);
+        }
     }
 
     /** Whether the mirror must not go on. */

@@ -158,6 +158,7 @@ class HelmChartIT {
             image.repository=registry.example:5000/mirror:1 | has a tag or a digest
             credentials.CA_cert.secret.secretName=a    | credentials.CA_cert: a name has small letters
             credentials.a.secret.secretName=           | '/credentials/a/secret/secretName'
+            podLabels.app\\.kubernetes\\.io/name=a     | the chart selects its pods by labels of this kind
             extraVolumes[0].name=tmp                   | the chart has a volume tmp itself
             mirror.source\\.bootstrap\\.servers=a      | both have addresses of that cluster
             mirror.source-setting=a                    | write the settings under mirror.source
