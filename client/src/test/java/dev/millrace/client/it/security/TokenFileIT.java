@@ -36,6 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A producer that logs in with a token from a file, by Kafka's own classes, and sends while the file is replaced. */
 @Tag("thorough")
+@Tag("long")
 class TokenFileIT {
     private static final String ALLOWED_URLS = "org.apache.kafka.sasl.oauthbearer.allowed.urls";
     private static final String OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearer";
