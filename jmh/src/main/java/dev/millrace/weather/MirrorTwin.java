@@ -54,7 +54,7 @@ enum MirrorTwin {
     SETTINGS_ARE_COPIED_ONCE(
             Rule.OTHER_SETTINGS,
             new Wanted("auto", "exact", false, true),
-            call("topics.SettingsSync", "run", "isEmpty", 1)),
+            call("topics.SettingsSync", "changes", "isEmpty", 1)),
     RESUMED_TOPICS_STAY_PAUSED(Rule.STUCK, auto("exact"), withoutCall("control.TopicControls", "resume", "change")),
     NEVER_READY(Rule.UNREADY, auto("exact"), call("run.Monitor", "condition", "isRunning", 0)),
     FILES_STAY_OPEN(Rule.LEAKED, auto("exact"), before("run.Monitor", "look", code -> {
