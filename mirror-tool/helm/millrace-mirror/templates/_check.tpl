@@ -16,8 +16,6 @@
 {{- if not (or (hasKey $options .) (hasKey $options (printf "%s.bootstrap.servers" .))) }}
 {{- printf "mirror.%s is missing: the addresses of that cluster, such as kafka:9092" . | fail }}
 {{- end }}
-{{- end }}
-{{- range list "source" "target" }}
 {{- if and (hasKey $options .) (hasKey $options (printf "%s.bootstrap.servers" .)) }}
 {{- printf "mirror.%s and mirror.%s.bootstrap.servers both have addresses of that cluster: remove one" . . | fail }}
 {{- end }}

@@ -50,7 +50,7 @@ public interface PartitionCopier {
     boolean advance();
 
     /**
-     * Updates how many records of the source are left, and what stalls. To be called about once a second.
+     * Updates how many records of the source are left, and what stalls. To be called every few seconds.
      *
      * @param notStarted partitions of the member that were not added yet
      */

@@ -109,10 +109,7 @@ public final class Cutover {
                 state.read();
                 requireNotDone(state, wayBack, fence);
                 only.check();
-                if (state.isTurning()) {
-                    wayBack.letMirrorGoOn();
-                    state.setTurning(false);
-                }
+                takeBackTurn(state, wayBack);
                 return fence.lower();
             });
             allowed.forEach(who -> report.tell("denied no longer: " + who));
@@ -125,12 +122,25 @@ public final class Cutover {
     }
 
     private static void requireNotDone(CutoverState state, WayBack wayBack, Fence fence) {
-        if (state.isDone() || (state.isTurning() && wayBack.isTurned())) {
+        if (isDone(state, wayBack)) {
             throw MirrorException.failed("The cutover is done, and the target may have records by now that the"
                     + " source lacks. Return by the way back; or, if the source is no longer needed, remove its ACLs"
                     + " yourself"
                     + String.join(
                             "", fence.describe().stream().map(who -> "; " + who).toList()));
+        }
+    }
+
+    /** Whether the target is the cluster in use, also if the call that made it so was killed before it noted that. */
+    private static boolean isDone(CutoverState state, WayBack wayBack) {
+        return state.isDone() || (state.isTurning() && wayBack.isTurned());
+    }
+
+    /** Lets the mirror go on that a killed call has ended before the direction was turned. */
+    private static void takeBackTurn(CutoverState state, WayBack wayBack) {
+        if (state.isTurning()) {
+            wayBack.letMirrorGoOn();
+            state.setTurning(false);
         }
     }
 
@@ -193,15 +203,14 @@ public final class Cutover {
         }
 
         CutoverResult run(OnlyCutover only) {
-            if (wayBack.isMirrorEnded() && (state.isDone() || (state.isTurning() && wayBack.isTurned()))) {
+            if (isDone(state, wayBack) && wayBack.isMirrorEnded()) {
                 finishTurned();
                 return result();
             }
             if (state.isTurning()) {
                 require("let the mirror go on, which an earlier call has ended");
                 only.check();
-                wayBack.letMirrorGoOn();
-                state.setTurning(false);
+                takeBackTurn(state, wayBack);
             }
             check();
             only.check();

@@ -94,7 +94,7 @@ final class CutoverState implements AutoCloseable {
     }
 
     void setDone(boolean done) {
-        write(Set.of(DONE), key -> key, key -> done ? new byte[0] : null);
+        set(DONE, done);
         isDone = done;
     }
 
@@ -104,8 +104,12 @@ final class CutoverState implements AutoCloseable {
     }
 
     void setTurning(boolean turning) {
-        write(Set.of(TURNING), key -> key, key -> turning ? new byte[0] : null);
+        set(TURNING, turning);
         isTurning = turning;
+    }
+
+    private void set(String flag, boolean isSet) {
+        write(Set.of(flag), key -> key, key -> isSet ? new byte[0] : null);
     }
 
     private <T> void write(Collection<T> all, Function<T, String> key, Function<T, byte[]> value) {

@@ -80,7 +80,7 @@ public final class ThreadCounters {
     }
 
     /**
-     * Notes that the thread works. Call it about once a second.
+     * Notes that the thread works. Call it every few seconds.
      *
      * @param hasJoined whether it is a member of its group
      * @param owned the partitions that the group has assigned to it

@@ -210,7 +210,10 @@ class CutoverBackIT {
         return cutover(FENCE, EXCEPT, "--quiet=1s", "--keep-way-back");
     }
 
-    /** Whether the direction is turned, or is when what is left is done: then only the mirror back starts, else only this one. */
+    /**
+     * Lets the next call do what a killed one has left. Returns whether the direction is turned: then only the mirror back
+     * starts, otherwise only this one, or none.
+     */
     private boolean isTurned() throws Exception {
         boolean mayGoBack = starts("--back");
         assertThat(starts() && mayGoBack)
