@@ -8,6 +8,9 @@
 {{- printf "%s is no value: %s" $name $there | fail }}
 {{- end }}
 {{- end }}
+{{- if and .Values.cpuLimit (lt (include "mirror.milliprocessors" .Values.cpuLimit | int) (include "mirror.milliprocessors" .Values.cpus | int)) }}
+{{- printf "cpuLimit %v is less than cpus, the request of %v: Kubernetes would refuse the pods" .Values.cpuLimit .Values.cpus | fail }}
+{{- end }}
 {{- if regexMatch "(:[^/]*|@.*)$" .Values.image.repository }}
 {{- printf "image.repository %s has a tag or a digest: give that as image.tag or image.digest" .Values.image.repository | fail }}
 {{- end }}
@@ -45,6 +48,11 @@
 {{- end }}
 {{- if $isSecret }}
 {{- printf "mirror.%s has a secret, which everyone could read who may read the ConfigMap: put it into a Secret, name that in credentials, and refer to its file by a config provider, or by passwordFile" $name | fail }}
+{{- end }}
+{{- range regexFindAll "/etc/mirror/credentials/[^/:;,\"'\\s\\]}]+" $text -1 }}
+{{- if not (hasKey $.Values.credentials (base .)) }}
+{{- printf "mirror.%s has a file in %s, where nothing is mounted: add credentials.%s" $name . (base .) | fail }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- if regexMatch "(?i)(password|secret)=" .Values.javaOptions }}

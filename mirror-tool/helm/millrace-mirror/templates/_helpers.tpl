@@ -53,10 +53,15 @@ rest: 192
 {{- $memory }}Mi
 {{- end }}
 
-{{/* For how many processors the JVM starts threads; cpus is a number or a quantity. */}}
+{{/* Thousandths of a processor, of a number or a quantity. */}}
+{{- define "mirror.milliprocessors" -}}
+{{- $cpus := toString . }}
+{{- ternary (trimSuffix "m" $cpus | float64) (mulf (float64 $cpus) 1000) (hasSuffix "m" $cpus) | ceil | int }}
+{{- end }}
+
+{{/* For how many processors the JVM starts threads. */}}
 {{- define "mirror.processors" -}}
-{{- $cpus := toString .Values.cpus }}
-{{- ternary (divf (trimSuffix "m" $cpus | float64) 1000) (float64 $cpus) (hasSuffix "m" $cpus) | ceil | int | max 2 }}
+{{- divf (include "mirror.milliprocessors" .Values.cpus) 1000 | ceil | int | max 2 }}
 {{- end }}
 
 {{/* Metadata of a pod; takes root and component, and annotations if the pod has some of its own. */}}

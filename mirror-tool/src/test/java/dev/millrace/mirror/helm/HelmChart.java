@@ -71,16 +71,13 @@ final class HelmChart {
     static Result template(List<String> options, Path... values) {
         return helm(
                 "template",
-                Stream.concat(Stream.of("--namespace", NAMESPACE), options.stream())
+                Stream.concat(Stream.of("--name-template", RELEASE, "--namespace", NAMESPACE), options.stream())
                         .toList(),
                 values);
     }
 
     private static Result helm(String command, List<String> options, Path... values) {
         List<String> line = new ArrayList<>(List.of(HELM.toString(), command));
-        if (command.equals("template")) {
-            line.add(RELEASE);
-        }
         line.add(CHART);
         line.addAll(options);
         for (Path file : values) {

@@ -48,7 +48,7 @@ class HelmChartIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"minimal", "tls-sasl", "exactly-once", "everything", "old-cluster"})
+    @ValueSource(strings = {"minimal", "tls-sasl", "exactly-once", "everything", "old-cluster", "secured"})
     void shouldRenderManifestsThatKubernetesTakesAtItsStrictestLevel(String name) throws IOException {
         Path values = HelmChart.EXAMPLES.resolve(name + ".yaml");
 
@@ -151,6 +151,8 @@ class HelmChartIT {
             javaOptions=-Djavax.net.ssl.trustStorePassword=x | javaOptions has a secret
             javaOptions=-Xmx4g                         | javaOptions has -Xmx: set heapMiB
             cpus=many                                  | '/cpus'
+            cpuLimit=500m                              | cpuLimit 500m is less than cpus, the request of 1
+            mirror.source\\.ssl\\.truststore\\.location=/etc/mirror/credentials/old/ca.crt | add credentials.old
             resources.limits.cpu=1                     | memory follows from heapMiB
             imagePullSecrets[0].name=a                 | imagePullSecrets is no value: it belongs under pod
             pod.imagePullSecrets[0].nmae=a             | 'nmae' not allowed
@@ -180,11 +182,25 @@ class HelmChartIT {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"image.repository=registry.example:5000/mirror", "extraEnv[0].name=APM_SECRET_FILE", "cpus=0.5"})
+            strings = {
+                "image.repository=registry.example:5000/mirror",
+                "extraEnv[0].name=APM_SECRET_FILE",
+                "cpus=0.5",
+                "cpus=500m,cpuLimit=0.5"
+            })
     void shouldTakeWhatOnlyLooksWrong(String values) {
         Result result = HelmChart.template(List.of("--set", values), MINIMAL);
 
         assertThat(result.exitCode()).as(result.output()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mirror.v2", "2mirror", "a-name-with-one-more-character-than-the-labels-of-a-p"})
+    void shouldRefuseAReleaseWhoseNameItsPodsCannotHave(String release) {
+        Result result = HelmChart.template(List.of("--name-template", release), MINIMAL);
+
+        assertThat(result.exitCode()).as(result.output()).isNotZero();
+        assertThat(result.output()).contains("release " + release + ": the name of a StatefulSet");
     }
 
     @Test
@@ -208,6 +224,7 @@ class HelmChartIT {
 
         assertThat(Files.readString(PAGE))
                 .contains("```yaml\n" + Files.readString(MINIMAL) + "```")
+                .contains("```yaml\n" + Files.readString(HelmChart.EXAMPLES.resolve("secured.yaml")) + "```")
                 .contains("```yaml\n" + rendered.output().strip() + "\n```");
     }
 
