@@ -15,8 +15,9 @@ import java.util.stream.Stream;
  * @param areTopicsCreatedAgain whether somebody deletes topics of the source and creates them again
  * @param areCopiesDeleted whether somebody deletes copies from the target
  * @param treatment of the processes of the mirror
- * @param isFromTheEnd whether the mirror leaves out what was there before it, which is nothing: it starts with empty topics
  * @param seconds for how long faults happen, in all
+ * @param isFromTheEnd whether the mirror leaves out what was there before it, which is nothing: it starts with empty topics
+ * @param loss of the source before the calm
  */
 record Climate(
         long seed,
@@ -29,12 +30,16 @@ record Climate(
         boolean areCopiesDeleted,
         Treatment treatment,
         int seconds,
-        boolean isFromTheEnd) {
+        boolean isFromTheEnd,
+        SourceLoss loss) {
     private static final double MEGA = 1e6;
     private static final int MAX_TOPICS = 3;
     private static final double MAX_LINK_SECONDS = 15;
     /** More would take longer to write and to compare than to mirror. */
     private static final double MAX_BYTES = 60 * MEGA;
+
+    private static final List<SourceLoss> LOSSES = List.of(
+            SourceLoss.NOTHING, SourceLoss.NOTHING, SourceLoss.FIRST_WHILE_PAUSED, SourceLoss.FIRST_WHILE_STOPPED);
 
     private static final Duration SETTLING = Duration.ofSeconds(90);
 
@@ -57,6 +62,7 @@ record Climate(
         Treatment treatment = Chance.any(List.of(Treatment.values()), random);
         int seconds = 20 + random.nextInt(41);
         boolean isFromTheEnd = random.nextInt(4) == 0;
+        SourceLoss loss = Chance.any(LOSSES, random);
         return new Climate(
                 seed,
                 link,
@@ -68,7 +74,8 @@ record Climate(
                 areCopiesDeleted,
                 treatment,
                 seconds,
-                isFromTheEnd);
+                isFromTheEnd,
+                loss);
     }
 
     /** A source of chance of its own for this part of a run; {@link Random} alone begins alike with seeds that are near. */
@@ -119,6 +126,7 @@ record Climate(
                 + (areTopicsCreatedAgain ? "; topics are created again" : "")
                 + (areCopiesDeleted ? "; copies are deleted" : "")
                 + "; " + treatment.toString().toLowerCase(Locale.ROOT) + " treatment"
-                + (isFromTheEnd ? "; from the end" : "") + "; " + seconds + " s of weather";
+                + (isFromTheEnd ? "; from the end" : "")
+                + (loss == SourceLoss.NOTHING ? "" : "; " + loss.what()) + "; " + seconds + " s of weather";
     }
 }

@@ -26,7 +26,7 @@ final class ClusterFaults extends Faults {
     private static final Duration AFTERMATH = Duration.ofSeconds(15);
 
     /** A broker that is killed before it has noted where a log begins has again what was deleted. */
-    private static final Duration UNTIL_NOTED = Duration.ofSeconds(3);
+    static final Duration UNTIL_NOTED = Duration.ofSeconds(3);
 
     private static final int MAX_MORE_PARTITIONS = 4;
 

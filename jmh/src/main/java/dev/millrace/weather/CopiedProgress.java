@@ -40,11 +40,14 @@ final class CopiedProgress {
         return source.ends(source.partitions(topics), IsolationLevel.READ_COMMITTED);
     }
 
-    /** The same for those partitions of this topic of which something is committed. */
+    /**
+     * The same for those partitions of this topic of which something is copied and committed. A mirror that has committed
+     * offset 0 has perhaps only begun, wherever the log begins.
+     */
     Map<TopicPartition, Long> endsOfBegun(String topic) throws ExecutionException, TimeoutException {
         Map<TopicPartition, Long> committed = committed();
         return ends(List.of(topic)).entrySet().stream()
-                .filter(end -> committed.containsKey(inGroup(end.getKey())))
+                .filter(end -> committed.getOrDefault(inGroup(end.getKey()), 0L) > 0)
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
@@ -72,6 +75,25 @@ final class CopiedProgress {
             behind.put(UNKNOWN, "a cluster does not answer: " + e);
         }
         return behind;
+    }
+
+    /** Whether it is known that something of this topic is copied and committed. */
+    boolean isBegun(String topic) {
+        try {
+            return !endsOfBegun(topic).isEmpty();
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        }
+    }
+
+    /** Whether it is known that a partition of this topic, of which something is copied, has records that are not. */
+    boolean isBehind(String topic) {
+        try {
+            Map<TopicPartition, String> behind = behind(endsOfBegun(topic));
+            return !behind.isEmpty() && !behind.containsKey(UNKNOWN);
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        }
     }
 
     /** Which partitions of the target have records that readers of committed records do not see yet. */

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -159,11 +160,15 @@ final class MirrorFleet implements AutoCloseable {
         members.forEach(member -> member.post("resume", ""));
     }
 
-    /** Stops all processes, one after the other. */
-    void stop() throws InterruptedException {
+    /**
+     * Stops all processes, one after the other.
+     *
+     * @param mayFail whether a cluster was away, so that exit code 1 is right
+     */
+    void stop(BooleanSupplier mayFail) throws InterruptedException {
         members.forEach(MirrorMember::awaitStarted);
         for (MirrorMember member : members) {
-            member.stop(() -> false);
+            member.stop(mayFail);
         }
     }
 

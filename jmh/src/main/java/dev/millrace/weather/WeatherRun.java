@@ -37,6 +37,7 @@ final class WeatherRun {
     private static final int MIRROR_FAULTS = 2;
     private static final int READER_GROUP = 3;
     private static final int STRANGER = 4;
+    private static final int SOURCE_LOSS = 5;
     private static final int SECOND_HALF = 10;
     private static final int FIRST_TOPIC = 20;
 
@@ -112,7 +113,7 @@ final class WeatherRun {
         log.tell("the weather is over");
         new ProgressJudge(scene, judgement).judgeTheEnd();
         log.tell("all is copied; stopping");
-        fleet.stop();
+        fleet.stop(() -> false);
         log.tell("comparing");
         judgement.foundFaults(log.faults());
         new CopyJudge(scene, judgement).judge(group);
@@ -154,7 +155,8 @@ final class WeatherRun {
         others.forEach(CompletableFuture::join);
     }
 
-    private void breakThings(int part, Duration time, Scene scene) throws InterruptedException {
+    private void breakThings(int part, Duration time, Scene scene)
+            throws InterruptedException, ExecutionException, TimeoutException {
         CountDownLatch end = new CountDownLatch(1);
         ClusterFaults clusters =
                 new ClusterFaults(scene, Climate.random(climate.seed(), part + CLUSTER_FAULTS), log, end);
@@ -167,6 +169,11 @@ final class WeatherRun {
         scene.source().awaitAllInSync();
         scene.target().awaitAllInSync();
         scene.fleet().resume(); // a process that was frozen has perhaps not been told
+        if (part != SECOND_HALF) {
+            long begunNs = System.nanoTime();
+            new SourceLossFault(scene, Climate.random(climate.seed(), SOURCE_LOSS), log)
+                    .happen(() -> clusters.wereBrokenSince(begunNs));
+        }
     }
 
     private static void watch(MirrorFleet fleet, CountDownLatch end) {

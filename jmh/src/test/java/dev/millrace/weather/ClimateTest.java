@@ -36,6 +36,7 @@ class ClimateTest {
                 .anyMatch(Climate::areCopiesDeleted)
                 .anyMatch(Climate::areTopicsCreatedAgain)
                 .anyMatch(climate -> climate.target().isAuthorized());
+        assertThat(CLIMATES.stream().map(Climate::loss)).contains(SourceLoss.values());
     }
 
     @Test

@@ -27,7 +27,8 @@ class WeatherIT {
 
     /**
      * Two processes with {@code --resume exactly-once} and the newer group protocol copy transactions, some left open, groups
-     * and settings, to other names, with no more rights at the target than they need.
+     * and settings, to other names, with no more rights at the target than they need; the source deletes what they have not
+     * copied.
      */
     private static final long EXACTLY_ONCE = 17348;
 

@@ -1,0 +1,21 @@
+package dev.millrace.weather;
+
+/** What the source loses before the calm, though the mirror may not have copied it. */
+enum SourceLoss {
+    NOTHING(""),
+    /** The first records of a topic, while every process of the mirror is paused. */
+    FIRST_WHILE_PAUSED("the source deletes what a paused mirror has not copied"),
+    /** The first records of a topic, while no process of the mirror runs. */
+    FIRST_WHILE_STOPPED("the source deletes what a stopped mirror has not copied");
+
+    private final String what;
+
+    SourceLoss(String what) {
+        this.what = what;
+    }
+
+    /** In words; empty if nothing is lost. */
+    String what() {
+        return what;
+    }
+}
