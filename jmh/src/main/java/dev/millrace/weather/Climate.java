@@ -39,7 +39,14 @@ record Climate(
     private static final double MAX_BYTES = 60 * MEGA;
 
     private static final List<SourceLoss> LOSSES = List.of(
-            SourceLoss.NOTHING, SourceLoss.NOTHING, SourceLoss.FIRST_WHILE_PAUSED, SourceLoss.FIRST_WHILE_STOPPED);
+            SourceLoss.NOTHING,
+            SourceLoss.NOTHING,
+            SourceLoss.LAST_WHILE_RUNNING,
+            SourceLoss.LAST_WHILE_STOPPED,
+            SourceLoss.FIRST_WHILE_PAUSED,
+            SourceLoss.FIRST_WHILE_PAUSED,
+            SourceLoss.FIRST_WHILE_STOPPED,
+            SourceLoss.FIRST_WHILE_STOPPED);
 
     private static final Duration SETTLING = Duration.ofSeconds(90);
 
@@ -63,6 +70,9 @@ record Climate(
         int seconds = 20 + random.nextInt(41);
         boolean isFromTheEnd = random.nextInt(4) == 0;
         SourceLoss loss = Chance.any(LOSSES, random);
+        if (loss.isOfTheEnd() && source.brokers() > 1) {
+            loss = SourceLoss.NOTHING; // the other brokers have all of it
+        }
         return new Climate(
                 seed,
                 link,

@@ -58,7 +58,8 @@ final class CopyJudge {
                 scene.fleet().wasFrozen(),
                 scene.fleet().wasSetBack(),
                 !gone.isEmpty(topic.name()),
-                gone.wasCopyDeleted(topic.name()));
+                gone.wasCopyDeleted(topic.name()),
+                gone.wasEndLost(topic.name()));
     }
 
     private void judgeRecords(TopicKind topic, Predicate<ConsumerRecord<byte[], byte[]>> isJudged, Promise promise)
@@ -69,8 +70,8 @@ final class CopyJudge {
                 ? gone.all(topic.name()).plus(source.read(topic.name(), IsolationLevel.READ_UNCOMMITTED, isJudged))
                 : committed;
         TopicDigest copy = scene.copy(topic, isJudged);
-        // Nobody names what went with a topic, or again what had gone before its copy went.
-        long named = gone.wasEitherSideDeleted(topic.name())
+        // Nobody names what went with a topic or with a disk, or again what had gone before its copy went.
+        long named = gone.mustBeCopiedAgain(topic.name())
                 ? committed.records()
                 : scene.fleet().named(topic.name());
         judgement.judge(

@@ -22,6 +22,7 @@ final class GoneRecords {
     private final Map<String, TopicDigest> fromCopies = new HashMap<>();
     private final Set<String> createdAgain = new HashSet<>();
     private final Set<String> withoutCopy = new HashSet<>();
+    private final Set<String> withoutEnd = new HashSet<>();
 
     private record Gone(TopicDigest committed, TopicDigest all) {
         static final Gone NOTHING = new Gone(TopicDigest.EMPTY, TopicDigest.EMPTY);
@@ -41,6 +42,27 @@ final class GoneRecords {
         source.deleteBefore(offsets);
         add(topic, committed, all);
         return all.records();
+    }
+
+    /**
+     * Deletes the last records of these partitions of a topic that nobody writes to, as the crash of its only broker does;
+     * blocks until they are gone, and returns how many.
+     *
+     * @throws ExecutionException if they cannot be read first; nothing is deleted then
+     * @throws TimeoutException the same
+     */
+    synchronized long loseEnd(Side source, String topic, Map<TopicPartition, LogCut> cuts)
+            throws ExecutionException, TimeoutException {
+        Map<TopicPartition, Long> ends = new HashMap<>();
+        cuts.forEach((partition, cut) -> ends.put(partition, cut.offset()));
+        Predicate<ConsumerRecord<byte[], byte[]>> isLost =
+                record -> ends.containsKey(new TopicPartition(record.topic(), record.partition()))
+                        && !Side.isBefore(ends).test(record);
+        TopicDigest lost = source.read(topic, isLost);
+        withoutEnd.add(topic);
+        source.loseEnds(cuts.values());
+        add(topic, lost, lost);
+        return lost.records();
     }
 
     private void add(String topic, TopicDigest committed, TopicDigest all) {
@@ -93,9 +115,14 @@ final class GoneRecords {
         return withoutCopy.contains(topic);
     }
 
-    /** Whether this topic of the source was deleted as a whole, or its copy was. */
-    synchronized boolean wasEitherSideDeleted(String topic) {
-        return createdAgain.contains(topic) || withoutCopy.contains(topic);
+    /** Whether this topic of the source lost its last records. */
+    synchronized boolean wasEndLost(String topic) {
+        return withoutEnd.contains(topic);
+    }
+
+    /** Whether progress of the mirror in this topic may count no more: either side went, or the source lost its end. */
+    synchronized boolean mustBeCopiedAgain(String topic) {
+        return createdAgain.contains(topic) || withoutCopy.contains(topic) || withoutEnd.contains(topic);
     }
 
     private Gone of(String topic) {

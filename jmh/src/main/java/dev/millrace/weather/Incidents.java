@@ -7,7 +7,9 @@ package dev.millrace.weather;
  * @param wasSetBack whether somebody set the mirror's group back
  * @param wereDeleted whether records were deleted from the source, with which a restarted mirror may compare
  * @param wasCopyDeleted whether the copy was: until the mirror notices, it writes to a new one what comes next
+ * @param wasEndLost whether the source lost its last records, and gave their offsets to others
  */
-record Incidents(boolean wasFrozen, boolean wasSetBack, boolean wereDeleted, boolean wasCopyDeleted) {
-    static final Incidents NONE = new Incidents(false, false, false, false);
+record Incidents(
+        boolean wasFrozen, boolean wasSetBack, boolean wereDeleted, boolean wasCopyDeleted, boolean wasEndLost) {
+    static final Incidents NONE = new Incidents(false, false, false, false, false);
 }

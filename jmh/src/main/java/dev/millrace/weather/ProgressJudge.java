@@ -45,12 +45,12 @@ final class ProgressJudge {
     }
 
     /**
-     * Blocks until the target has all again of which a side was deleted, or time runs out: the mirror may not know it yet.
+     * Blocks until the target has all of the topics of which either side went, or time runs out: the mirror may not know it yet.
      * What is missing then is found later.
      */
     private void awaitWhatWasDeleted() throws ExecutionException, TimeoutException {
         for (TopicKind topic : climate.topics()) {
-            if (scene.gone().wasEitherSideDeleted(topic.name())) {
+            if (scene.gone().mustBeCopiedAgain(topic.name())) {
                 Predicate<ConsumerRecord<byte[], byte[]>> isJudged = scene.judged(topic);
                 TopicDigest present = scene.source().read(topic.name(), isJudged);
                 Await.holdsWithin(climate.bound(), () -> isComplete(present, topic, isJudged));

@@ -11,7 +11,7 @@ enum Promise {
 
     /** The promise of {@code docs/mirror.md}. */
     static Promise of(MirrorKind mirror, TopicKind topic, Incidents incidents) {
-        if (incidents.wasCopyDeleted()) {
+        if (incidents.wasCopyDeleted() || incidents.wasEndLost()) {
             return ONLY_COMPLETE;
         }
         if (mirror.isExactlyOnce() && !incidents.wasSetBack()) {

@@ -15,6 +15,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -46,6 +47,8 @@ import org.apache.kafka.common.quota.ClientQuotaEntity;
  */
 final class Side implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    private static final int ONLY_BROKER = 1;
 
     /** Appears nowhere else, so that one can see whether a mirror tells it. */
     static final String PASSWORD = "weather-password-4711";
@@ -308,6 +311,23 @@ final class Side implements AutoCloseable {
                 "the records of " + offsets.keySet() + " are deleted",
                 PATIENCE,
                 () -> succeeds(() -> get(admin.deleteRecords(wanted).all())));
+    }
+
+    /** Crashes the only broker, and cuts its logs; blocks until it serves again. */
+    void loseEnds(Collection<LogCut> cuts) {
+        cluster.kill(ONLY_BROKER);
+        cuts.forEach(LogCut::make);
+        cluster.restart(ONLY_BROKER);
+    }
+
+    /** A place in the log of each of these partitions of the only broker, if there is one. */
+    Map<TopicPartition, LogCut> drawCuts(Collection<TopicPartition> partitions, Random random) {
+        Map<TopicPartition, LogCut> cuts = new HashMap<>();
+        for (TopicPartition partition : partitions) {
+            LogCut.draw(cluster.dataFolder(ONLY_BROKER).resolve(partition.toString()), random)
+                    .ifPresent(cut -> cuts.put(partition, cut));
+        }
+        return cuts;
     }
 
     @Override

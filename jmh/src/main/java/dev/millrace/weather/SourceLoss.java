@@ -6,12 +6,21 @@ enum SourceLoss {
     /** The first records of a topic, while every process of the mirror is paused. */
     FIRST_WHILE_PAUSED("the source deletes what a paused mirror has not copied"),
     /** The first records of a topic, while no process of the mirror runs. */
-    FIRST_WHILE_STOPPED("the source deletes what a stopped mirror has not copied");
+    FIRST_WHILE_STOPPED("the source deletes what a stopped mirror has not copied"),
+    /** The last records of a topic, as its only broker crashes: their offsets are given to other records. */
+    LAST_WHILE_RUNNING("the source loses ends of logs"),
+    /** The same while no process of the mirror runs. */
+    LAST_WHILE_STOPPED("the source loses ends of logs while the mirror is stopped");
 
     private final String what;
 
     SourceLoss(String what) {
         this.what = what;
+    }
+
+    /** Whether the last records are lost. */
+    boolean isOfTheEnd() {
+        return this == LAST_WHILE_RUNNING || this == LAST_WHILE_STOPPED;
     }
 
     /** In words; empty if nothing is lost. */

@@ -45,28 +45,42 @@ final class SourceLossFault {
             return;
         }
         fleet.members().forEach(MirrorMember::awaitStarted); // one that was just started would not be paused
-        List<TopicKind> possible = scene.climate().topics().stream()
-                .filter(TopicKind::isCopiedWhole)
-                .toList();
+        List<SourceTopic> possible =
+                scene.topics().stream().filter(topic -> mayLose(topic.kind())).toList();
         if (possible.isEmpty()) {
             return; // what would have to be on the target then is not known
         }
-        TopicKind topic = Chance.any(possible, random);
-        Await.holdsWithin(BEGIN, () -> scene.copied().isBegun(topic.name()));
-        log.fault(topic.shortName(), loss.what());
+        SourceTopic topic = Chance.any(possible, random);
+        Await.holdsWithin(BEGIN, () -> scene.copied().isBegun(topic.kind().name()));
+        log.fault(topic.kind().shortName(), loss.what());
         switch (loss) {
             case NOTHING -> {}
             case FIRST_WHILE_PAUSED -> {
                 fleet.pause();
-                loseFirst(topic);
+                loseFirst(topic.kind());
                 fleet.resume();
             }
             case FIRST_WHILE_STOPPED -> {
                 fleet.stop(mayFail);
-                loseFirst(topic);
+                loseFirst(topic.kind());
+                fleet.members().forEach(MirrorMember::start);
+            }
+            case LAST_WHILE_RUNNING -> loseLast(topic);
+            case LAST_WHILE_STOPPED -> {
+                fleet.stop(mayFail);
+                loseLast(topic);
+                // The log may grow beyond its old end.
+                LockSupport.parkNanos((long) (random.nextDouble() * MORE.toNanos()));
                 fleet.members().forEach(MirrorMember::start);
             }
         }
+    }
+
+    private boolean mayLose(TopicKind topic) {
+        // A cut of the files might come before what was deleted, and might take the markers of transactions.
+        return topic.isCopiedWhole()
+                && !(scene.climate().loss().isOfTheEnd()
+                        && (topic.isTransactional() || !scene.gone().isEmpty(topic.name())));
     }
 
     /** As retention does that overtakes a mirror. */
@@ -80,5 +94,21 @@ final class SourceLossFault {
                 scene.gone().delete(scene.source(), topic.name(), ends),
                 isBehind ? "some of them not copied" : "all of them copied");
         LockSupport.parkNanos(ClusterFaults.UNTIL_NOTED.toNanos());
+    }
+
+    /** As an unclean election does, or a disk that has not written what the broker gave it. */
+    private void loseLast(SourceTopic topic) throws ExecutionException, TimeoutException {
+        String name = topic.kind().name();
+        List<TopicPartition> partitions = scene.source().partitions(List.of(name));
+        topic.whileSilent(() -> {
+            try {
+                Map<TopicPartition, LogCut> cuts = scene.source().drawCuts(partitions, random);
+                log.tell(
+                        "%s: has lost %d records",
+                        topic.kind().shortName(), scene.gone().loseEnd(scene.source(), name, cuts));
+            } catch (ExecutionException | TimeoutException e) {
+                throw new IllegalStateException("The source cannot be read", e);
+            }
+        });
     }
 }

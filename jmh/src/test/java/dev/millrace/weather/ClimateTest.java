@@ -40,6 +40,14 @@ class ClimateTest {
     }
 
     @Test
+    void shouldLoseTheEndOfNoLogOfWhichOtherBrokersHaveCopies() {
+        assertThat(CLIMATES)
+                .filteredOn(climate -> climate.loss().isOfTheEnd())
+                .isNotEmpty()
+                .allMatch(climate -> climate.source().brokers() == 1);
+    }
+
+    @Test
     void shouldNameNoCopyLongerThanKafkaAllows() {
         assertThat(CLIMATES)
                 .anyMatch(climate -> longestCopy(climate) == 249)

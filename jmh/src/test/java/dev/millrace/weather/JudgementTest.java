@@ -102,9 +102,10 @@ class JudgementTest {
         MirrorKind exact = mirror("exact");
         MirrorKind exactlyOnce = mirror("exactly-once");
 
-        Incidents frozen = new Incidents(true, false, false, false);
-        Incidents frozenAndDeleted = new Incidents(true, false, true, false);
-        Incidents withoutCopy = new Incidents(false, false, false, true);
+        Incidents frozen = new Incidents(true, false, false, false, false);
+        Incidents frozenAndDeleted = new Incidents(true, false, true, false, false);
+        Incidents withoutCopy = new Incidents(false, false, false, true, false);
+        Incidents withoutEnd = new Incidents(false, false, true, false, true);
 
         assertThat(Promise.of(exact, topic(3), frozen)).isEqualTo(Promise.ONLY_COMPLETE);
         assertThat(Promise.of(exact, topic(3), Incidents.NONE)).isEqualTo(Promise.EXACT);
@@ -112,11 +113,12 @@ class JudgementTest {
         assertThat(Promise.of(exact, topic(0), frozenAndDeleted)).isEqualTo(Promise.AT_LEAST_ONCE);
         assertThat(Promise.of(exactlyOnce, topic(3), frozenAndDeleted)).isEqualTo(Promise.EXACT);
         assertThat(Promise.of(exactlyOnce, topic(0), withoutCopy)).isEqualTo(Promise.ONLY_COMPLETE);
+        assertThat(Promise.of(exactlyOnce, topic(0), withoutEnd)).isEqualTo(Promise.ONLY_COMPLETE);
     }
 
     @Test
     void shouldAllowDoublesAfterTheMirrorsGroupWasSetBack() {
-        Incidents setBack = new Incidents(false, true, false, false);
+        Incidents setBack = new Incidents(false, true, false, false, false);
 
         assertThat(Promise.of(mirror("exact"), topic(0), setBack)).isEqualTo(Promise.AT_LEAST_ONCE);
         assertThat(Promise.of(mirror("exactly-once"), topic(0), setBack)).isEqualTo(Promise.AT_LEAST_ONCE);
@@ -133,7 +135,7 @@ class JudgementTest {
     @Test
     void shouldNotJudgeTheOrderOfDoublesOfWhichTheTargetRemovesSome() {
         TopicKind compacted = topic(0, true, false);
-        Incidents setBack = new Incidents(false, true, false, false);
+        Incidents setBack = new Incidents(false, true, false, false, false);
 
         assertThat(Promise.of(mirror("exactly-once"), compacted, Incidents.NONE))
                 .isEqualTo(Promise.EXACT);

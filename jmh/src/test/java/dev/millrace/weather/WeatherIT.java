@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class WeatherIT {
     /**
      * Two processes with {@code --resume exact} copy records of 900 kB and small ones, groups and settings, with no more
-     * rights at the source than they need; another program writes to one of the copies.
+     * rights at the source than they need; another program writes to one of the copies, and the source loses ends of logs.
      */
     private static final long EXACT = 37957;
 
