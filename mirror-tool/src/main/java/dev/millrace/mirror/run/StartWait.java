@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
@@ -53,7 +54,7 @@ final class StartWait {
         while (true) {
             MirrorException problem;
             try {
-                return step.get();
+                return untilStopped(step);
             } catch (RetriableException e) {
                 problem = MirrorException.failed("A cluster does not answer", e);
             } catch (MirrorException e) {
@@ -69,6 +70,20 @@ final class StartWait {
             }
             if (isStopping()) {
                 return null;
+            }
+        }
+    }
+
+    /** A call to a cluster that is away would end only after {@code default.api.timeout.ms}, a minute by default. */
+    private <T> T untilStopped(Supplier<T> step) {
+        try (StopInterrupt interrupt = new StopInterrupt(lifecycle)) {
+            try {
+                return step.get();
+            } catch (KafkaException | MirrorException e) {
+                if (interrupt.hasInterrupted()) {
+                    return null;
+                }
+                throw e;
             }
         }
     }

@@ -7,8 +7,11 @@ import dev.millrace.mirror.config.MirrorPolicies;
 import dev.millrace.mirror.control.Lifecycle;
 import dev.millrace.mirror.text.MirrorException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.junit.jupiter.api.Test;
@@ -76,6 +79,38 @@ class StartWaitTest {
 
         assertThat(result).isNull();
         assertThat(attempts).isEqualTo(1);
+    }
+
+    @Test
+    void shouldNotWaitForAnAnswerWhenTheMirrorIsStopped() {
+        StartWait wait = wait(MirrorPolicies.FOREVER);
+
+        String result = wait.repeat(() -> {
+            lifecycle.stop();
+            return neverAnswered();
+        });
+
+        assertThat(result).isNull();
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    }
+
+    @Test
+    void shouldInterruptNothingAfterAStep() {
+        assertThat(wait(Duration.ZERO).<String>repeat(() -> "answer")).isEqualTo("answer");
+
+        lifecycle.stop();
+
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    }
+
+    private static String neverAnswered() {
+        try {
+            return new CompletableFuture<String>().get();
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
+        } catch (ExecutionException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private StartWait wait(Duration limit) {
