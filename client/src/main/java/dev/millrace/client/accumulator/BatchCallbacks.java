@@ -2,13 +2,18 @@ package dev.millrace.client.accumulator;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
- * The futures with callbacks of a batch's records. Each thread adds to its own list: if all threads shared one array,
- * neighbours in the same cache line, and their marks in the garbage collector's card table, would move from core to
- * core with each record, and the record's commit would wait for them. The I/O thread sorts them once, so that callbacks
- * run in offset order. Without callbacks nothing is allocated.
+ * The callbacks of a batch's records, each with what its {@link RecordMetadata} needs. Each thread adds to its own
+ * list: if all threads shared one array, neighbours in the same cache line, and their marks in the garbage collector's
+ * card table, would move from core to core with each record, and the record's commit would wait for them. Numbers are in
+ * arrays and not in the records' futures, so that futures die young, and the I/O thread reads many of them per cache
+ * line. Without callbacks nothing is allocated.
  *
  * <p><b>Threads:</b> {@code add} by any writer; the rest by the I/O thread after the batch is finished.
  * <p><b>Ordering:</b> writers install lists by compare-and-set and find them by an acquire load; only its owner adds to
@@ -24,77 +29,143 @@ final class BatchCallbacks {
      */
     private static final int PROBES = 8;
 
-    private static final VarHandle LIST = MethodHandles.arrayElementVarHandle(ThreadList[].class);
+    /** A place is the number of a chunk, then the position in that chunk in so many bits. */
+    private static final int POSITION_BITS = 4;
+
+    private static final int NONE = -1;
+
+    private static final VarHandle LIST = MethodHandles.arrayElementVarHandle(CallbackList[].class);
     private static final VarHandle LISTS_OF_BATCH;
     private static final VarHandle OVERFLOW;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            LISTS_OF_BATCH = lookup.findVarHandle(BatchCallbacks.class, "lists", ThreadList[].class);
+            LISTS_OF_BATCH = lookup.findVarHandle(BatchCallbacks.class, "lists", CallbackList[].class);
             OVERFLOW = lookup.findVarHandle(BatchCallbacks.class, "overflow", Overflow.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    private volatile ThreadList[] lists;
+    private volatile CallbackList[] lists;
     private volatile Overflow overflow;
 
-    /** All futures in order; null until the I/O thread asks for the first. */
-    private RecordFuture.WithCallback[] inOrder;
+    /** All chunks; null until the I/O thread asks for the first callback. */
+    private Chunk[] chunks;
 
-    /** A future that did not get into a list. */
-    private record Overflow(RecordFuture.WithCallback future, Overflow next) {}
+    /** By the index of a record: its place, or {@link #NONE}. */
+    private int[] places;
 
-    /** The futures of one thread, in the order of their records. */
-    private static final class ThreadList {
-        private static final int FIRST_SIZE = 4;
+    /** A callback that did not get into a list. */
+    private record Overflow(int index, long timestamp, int keySize, int valueSize, Callback callback, Overflow next) {}
 
+    /** The callbacks of one thread. */
+    private static final class CallbackList {
         private final Thread owner;
-        private RecordFuture.WithCallback[] futures = new RecordFuture.WithCallback[FIRST_SIZE];
-        private int count;
+        private Chunk newest = new Chunk(Chunk.FIRST_SIZE, null);
 
-        ThreadList(Thread owner) {
+        CallbackList(Thread owner) {
             this.owner = owner;
         }
 
-        void add(RecordFuture.WithCallback future) {
-            if (count == futures.length) {
-                futures = Arrays.copyOf(futures, 2 * count);
+        void add(int index, long timestamp, int keySize, int valueSize, Callback callback) {
+            if (newest.isFull()) {
+                newest = new Chunk(Chunk.SIZE, newest);
             }
-            futures[count] = future;
-            count++;
+            newest.add(index, timestamp, keySize, valueSize, callback);
         }
     }
 
-    /** Adds the future of a record that is not committed yet. */
-    void add(RecordFuture.WithCallback future) {
-        ThreadList own = listOfCurrentThreadOrNull();
+    /** A part of a list, which never grows, so nothing is copied. */
+    private static final class Chunk {
+        private static final int FIRST_SIZE = 4;
+        private static final int SIZE = 1 << POSITION_BITS;
+
+        /** Of each record: its index, its timestamp, and the sizes of its key and value as two halves. */
+        private static final int NUMBERS = 3;
+
+        private final Callback[] callbacks;
+        private final long[] numbers;
+        private final Chunk previous;
+        private int count;
+
+        Chunk(int size, Chunk previous) {
+            this.callbacks = new Callback[size];
+            this.numbers = new long[NUMBERS * size];
+            this.previous = previous;
+        }
+
+        boolean isFull() {
+            return count == callbacks.length;
+        }
+
+        void add(int index, long timestamp, int keySize, int valueSize, Callback callback) {
+            int at = NUMBERS * count;
+            numbers[at] = index;
+            numbers[at + 1] = timestamp;
+            numbers[at + 2] = ((long) keySize << Integer.SIZE) | (valueSize & 0xFFFF_FFFFL);
+            callbacks[count] = callback;
+            count++;
+        }
+
+        private int index(int position) {
+            return (int) numbers[NUMBERS * position];
+        }
+
+        int lastIndex() {
+            int last = -1;
+            for (int i = 0; i < count; i++) {
+                last = Math.max(last, index(i));
+            }
+            return last;
+        }
+
+        /** Notes the place of each callback; this chunk has the number {@code number}. */
+        void enterInto(int[] places, int number) {
+            for (int i = 0; i < count; i++) {
+                places[index(i)] = (number << POSITION_BITS) | i;
+            }
+        }
+
+        RecordMetadata metadata(int position, BatchResult result, int index) {
+            int at = NUMBERS * position;
+            return result.metadata(
+                    index, numbers[at + 1], (int) (numbers[at + 2] >> Integer.SIZE), (int) numbers[at + 2]);
+        }
+    }
+
+    /** Adds the callback of a record that is not committed yet. */
+    void add(int index, EncodableRecord record, Callback callback) {
+        long timestamp = record.timestamp();
+        int keySize = record.keySize();
+        int valueSize = record.valueSize();
+        CallbackList own = listOfCurrentThreadOrNull();
         if (own != null) {
-            own.add(future);
+            own.add(index, timestamp, keySize, valueSize, callback);
             return;
         }
         Overflow seen = overflow;
-        while (!OVERFLOW.compareAndSet(this, seen, new Overflow(future, seen))) {
+        while (!OVERFLOW.compareAndSet(
+                this, seen, new Overflow(index, timestamp, keySize, valueSize, callback, seen))) {
             seen = overflow;
         }
     }
 
-    private ThreadList listOfCurrentThreadOrNull() {
-        ThreadList[] all = lists;
+    private CallbackList listOfCurrentThreadOrNull() {
+        CallbackList[] all = lists;
         if (all == null) {
-            ThreadList[] fresh = new ThreadList[LISTS];
+            CallbackList[] fresh = new CallbackList[LISTS];
             all = LISTS_OF_BATCH.compareAndSet(this, null, fresh) ? fresh : lists;
         }
         Thread current = Thread.currentThread();
         int home = System.identityHashCode(current); // getId() could be the application's code, and throw
         for (int i = 0; i < PROBES; i++) {
             int place = (home + i) & (LISTS - 1);
-            ThreadList list = (ThreadList) LIST.getAcquire(all, place);
+            CallbackList list = (CallbackList) LIST.getAcquire(all, place);
             if (list == null) {
-                ThreadList fresh = new ThreadList(current);
-                ThreadList winner = (ThreadList) LIST.compareAndExchange(all, place, null, fresh);
+                CallbackList fresh = new CallbackList(current);
+                CallbackList winner = (CallbackList) LIST.compareAndExchange(all, place, null, fresh);
                 list = winner == null ? fresh : winner;
             }
             if (list.owner == current) {
@@ -108,41 +179,65 @@ final class BatchCallbacks {
         return lists == null;
     }
 
-    /** Returns the future; null where the caller gave no callback. */
-    RecordFuture.WithCallback get(int index) {
-        if (inOrder == null) {
-            inOrder = sort();
+    /** Returns the callback of the record with this index; null where the caller gave none. */
+    Callback callback(int record) {
+        if (places == null) {
+            sort();
         }
-        return index < inOrder.length ? inOrder[index] : null;
-    }
-
-    private RecordFuture.WithCallback[] sort() {
-        RecordFuture.WithCallback[] sorted = new RecordFuture.WithCallback[lastIndex() + 1];
-        for (ThreadList list : lists) {
-            for (int i = 0; list != null && i < list.count; i++) {
-                sorted[list.futures[i].index()] = list.futures[i];
-            }
-        }
-        for (Overflow o = overflow; o != null; o = o.next) {
-            sorted[o.future.index()] = o.future;
-        }
-        return sorted;
+        int place = record < places.length ? places[record] : NONE;
+        return place == NONE ? null : chunk(place).callbacks[position(place)];
     }
 
     /**
-     * Returns the last index. Also fetches the futures, which other cores wrote, in parallel, instead of one per
-     * callback.
+     * Returns the metadata of a record that has a callback.
+     *
+     * @param result of the last batch that contained the record
+     * @param index its index there
      */
-    private int lastIndex() {
+    RecordMetadata metadata(int record, BatchResult result, int index) {
+        int place = places[record];
+        return chunk(place).metadata(position(place), result, index);
+    }
+
+    private Chunk chunk(int place) {
+        return chunks[place >> POSITION_BITS];
+    }
+
+    private static int position(int place) {
+        return place & ((1 << POSITION_BITS) - 1);
+    }
+
+    /** Also fetches the numbers, which other cores wrote, in parallel, instead of record by record. */
+    private void sort() {
+        List<Chunk> all = new ArrayList<>();
+        for (CallbackList list : lists) {
+            addChunks(list, all);
+        }
+        addChunks(overflowAsList(), all);
         int last = -1;
-        for (ThreadList list : lists) {
-            for (int i = 0; list != null && i < list.count; i++) {
-                last = Math.max(last, list.futures[i].index());
-            }
+        for (Chunk chunk : all) {
+            last = Math.max(last, chunk.lastIndex());
         }
+        int[] sorted = new int[last + 1];
+        Arrays.fill(sorted, NONE);
+        for (int i = 0; i < all.size(); i++) {
+            all.get(i).enterInto(sorted, i);
+        }
+        chunks = all.toArray(Chunk[]::new);
+        places = sorted; // at the end, so that all is repeated if memory was lacking
+    }
+
+    private static void addChunks(CallbackList listOrNull, List<Chunk> all) {
+        for (Chunk c = listOrNull == null ? null : listOrNull.newest; c != null; c = c.previous) {
+            all.add(c);
+        }
+    }
+
+    private CallbackList overflowAsList() {
+        CallbackList list = new CallbackList(null);
         for (Overflow o = overflow; o != null; o = o.next) {
-            last = Math.max(last, o.future.index());
+            list.add(o.index, o.timestamp, o.keySize, o.valueSize, o.callback);
         }
-        return last;
+        return list;
     }
 }

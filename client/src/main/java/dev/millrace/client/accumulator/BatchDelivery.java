@@ -84,7 +84,7 @@ final class BatchDelivery {
     void deliver(int count) {
         if (!callbacks.isEmpty()) {
             while (told < count) {
-                tell(callbacks.get(firstSlot + told), told);
+                tell(told);
             }
         }
         callbacks = null; // they are the application's objects, and the batch may still wait for its request
@@ -92,19 +92,24 @@ final class BatchDelivery {
         result.publish();
     }
 
-    private void tell(RecordFuture.WithCallback future, int index) {
+    private void tell(int index) {
+        Callback callback = callbacks.callback(firstSlot + index);
+        if (callback == null) {
+            told++;
+            return;
+        }
         RuntimeException error = result.outcome().errorOf(index);
-        RecordMetadata metadata = future == null ? null : future.metadataFor(result, index, error);
+        RecordMetadata metadata = error == null
+                ? callbacks.metadata(firstSlot + index, result, index)
+                : new RecordMetadata(result.partition(), -1, -1, -1, -1, -1);
         told++; // after the metadata, which needs memory, and before the callback: so each runs once, whatever is
         // thrown
-        if (future != null) {
-            run(future, metadata, error);
-        }
+        run(callback, metadata, error);
     }
 
-    private void run(RecordFuture.WithCallback future, RecordMetadata metadata, RuntimeException error) {
+    private void run(Callback callback, RecordMetadata metadata, RuntimeException error) {
         try {
-            call(future.callback(), metadata, error);
+            call(callback, metadata, error);
         } catch (Throwable t) { // an Error of the application's code must not stop the other records
             FailureLog.error(log, "The callback of a record of {} threw", result.partition(), t);
         }

@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -168,6 +169,12 @@ public final class BatchResult implements RawResult {
 
     TopicPartition partition() {
         return partition;
+    }
+
+    /** Returns the metadata of an accepted record. */
+    RecordMetadata metadata(int index, long timestamp, int keySize, int valueSize) {
+        long timestampInLog = outcome.logAppendTime() == -1 ? timestamp : outcome.logAppendTime();
+        return new RecordMetadata(partition, outcome.baseOffset(), index, timestampInLog, keySize, valueSize);
     }
 
     /** Returns how the delivery ended once {@link #isSettled}; null if the batch was split. */

@@ -247,9 +247,9 @@ final class OpenBatch {
             int index, int position, int bodySize, long timestampDelta, EncodableRecord record, Callback callback) {
         RecordFuture future = null;
         try {
-            future = RecordFuture.of(result, index, record, callback);
-            if (future instanceof RecordFuture.WithCallback withCallback) {
-                callbacks.add(withCallback);
+            future = new RecordFuture(result, index, record);
+            if (callback != null) {
+                callbacks.add(index, record, callback);
             }
             RecordEncoder.write(buffer, position, bodySize, index, timestampDelta, record);
             raiseMaxTimestamp(record.timestamp());

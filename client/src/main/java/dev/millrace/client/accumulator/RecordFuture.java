@@ -6,16 +6,15 @@ import java.util.Locale;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
- * The future of one record. It holds the record's index in a batch and the result that the whole batch shares. A batch
- * references it only if there is a callback to run. If the batch was split, its result leads to those of the parts.
+ * The future of one record. It holds the record's index in a batch and the result that the whole batch shares; nothing
+ * of the producer refers to it. If the batch was split, its result leads to those of the parts.
  *
  * <p><b>Threads:</b> immutable; {@code get} blocks until the batch is done. It cannot be cancelled.
  */
-public class RecordFuture implements DeliveryFuture {
+public final class RecordFuture implements DeliveryFuture {
     private final BatchResult batch;
     private final int index;
     private final int keySize;
@@ -28,12 +27,6 @@ public class RecordFuture implements DeliveryFuture {
         this.keySize = record.keySize();
         this.valueSize = record.valueSize();
         this.timestamp = record.timestamp();
-    }
-
-    static RecordFuture of(BatchResult batch, int index, EncodableRecord record, Callback callback) {
-        return callback == null
-                ? new RecordFuture(batch, index, record)
-                : new WithCallback(batch, index, record, callback);
     }
 
     @Override
@@ -72,11 +65,6 @@ public class RecordFuture implements DeliveryFuture {
         return true;
     }
 
-    /** Returns the record's index in the batch to which it was appended. */
-    int index() {
-        return index;
-    }
-
     private RecordPlace first() {
         return new RecordPlace(batch, index);
     }
@@ -86,13 +74,7 @@ public class RecordFuture implements DeliveryFuture {
         if (error != null) {
             throw new ExecutionException(error);
         }
-        return metadata(place.batch(), place.index());
-    }
-
-    RecordMetadata metadata(BatchResult result, int place) {
-        BatchOutcome outcome = result.outcome();
-        long recordTimestamp = outcome.logAppendTime() == -1 ? timestamp : outcome.logAppendTime();
-        return new RecordMetadata(result.partition(), outcome.baseOffset(), place, recordTimestamp, keySize, valueSize);
+        return place.batch().metadata(place.index(), timestamp, keySize, valueSize);
     }
 
     @Override
@@ -105,30 +87,5 @@ public class RecordFuture implements DeliveryFuture {
             }
         }
         return place.batch().outcome().certainty();
-    }
-
-    /** A future with a callback, which runs before it completes. */
-    static final class WithCallback extends RecordFuture {
-        private final Callback callback;
-
-        WithCallback(BatchResult batch, int index, EncodableRecord record, Callback callback) {
-            super(batch, index, record);
-            this.callback = callback;
-        }
-
-        /**
-         * Returns the metadata for the callback.
-         *
-         * @param result result of the last batch that contained the record
-         * @param place its index there
-         * @param error why the record failed, or null
-         */
-        RecordMetadata metadataFor(BatchResult result, int place, RuntimeException error) {
-            return error == null ? metadata(result, place) : new RecordMetadata(result.partition(), -1, -1, -1, -1, -1);
-        }
-
-        Callback callback() {
-            return callback;
-        }
     }
 }

@@ -2,17 +2,23 @@ package dev.millrace.client.accumulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.client.delivery.DeliveryCertainty;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The callbacks of a batch until it is acknowledged. */
@@ -28,27 +34,41 @@ class BatchCallbacksTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 4, 5, 8, 9, 1_000, 10_000})
     void shouldKeepEachCallbackOfOneThreadAtItsIndex(int records) {
-        List<RecordFuture.WithCallback> futures =
-                IntStream.range(0, records).mapToObj(this::future).toList();
-
-        futures.forEach(callbacks::add);
+        List<Callback> given = IntStream.range(0, records).mapToObj(this::add).toList();
 
         for (int i = 0; i < records; i++) {
-            assertThat(callbacks.get(i)).isSameAs(futures.get(i));
+            assertThat(callbacks.callback(i)).isSameAs(given.get(i));
         }
-        assertThat(callbacks.get(records)).isNull();
+        assertThat(callbacks.callback(records)).isNull();
     }
 
     @Test
     void shouldHaveNothingForRecordsWithoutCallback() {
-        callbacks.add(future(1));
-        callbacks.add(future(BatchTail.MAX_RECORDS - 1));
+        Callback first = add(1);
+        Callback last = add(BatchTail.MAX_RECORDS - 1);
 
         assertThat(callbacks.isEmpty()).isFalse();
-        assertThat(callbacks.get(0)).isNull();
-        assertThat(callbacks.get(1).index()).isEqualTo(1);
-        assertThat(callbacks.get(2)).isNull();
-        assertThat(callbacks.get(BatchTail.MAX_RECORDS - 1).index()).isEqualTo(BatchTail.MAX_RECORDS - 1);
+        assertThat(callbacks.callback(0)).isNull();
+        assertThat(callbacks.callback(1)).isSameAs(first);
+        assertThat(callbacks.callback(2)).isNull();
+        assertThat(callbacks.callback(BatchTail.MAX_RECORDS - 1)).isSameAs(last);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0", "-1, -1", "-1, 100", "70000, -1", "7, 100"})
+    void shouldKeepWhatTheMetadataNeeds(int keySize, int valueSize) {
+        byte[] key = keySize == -1 ? null : new byte[keySize];
+        byte[] value = valueSize == -1 ? null : new byte[valueSize];
+        callbacks.add(3, new EncodableRecord(Long.MAX_VALUE, key, value, RecordEncoder.NO_HEADERS), (md, e) -> {});
+        result.decide(new BatchOutcome(40, -1, null, Map.of(), DeliveryCertainty.PERSISTED));
+
+        assertThat(callbacks.callback(3)).isNotNull();
+        RecordMetadata metadata = callbacks.metadata(3, result, 2);
+
+        assertThat(metadata.offset()).isEqualTo(42);
+        assertThat(metadata.timestamp()).isEqualTo(Long.MAX_VALUE);
+        assertThat(metadata.serializedKeySize()).isEqualTo(keySize);
+        assertThat(metadata.serializedValueSize()).isEqualTo(valueSize);
     }
 
     /** More threads than there are lists, too. */
@@ -57,6 +77,7 @@ class BatchCallbacksTest {
     void shouldKeepEachCallbackAtItsIndexWhenManyThreadsAdd(int threads) throws Exception {
         int records = 4_000;
         AtomicInteger next = new AtomicInteger();
+        AtomicReferenceArray<Callback> given = new AtomicReferenceArray<>(records);
         CountDownLatch started = new CountDownLatch(threads);
         ExecutorService pool = Executors.newCachedThreadPool(AnonymousThread::new);
         List<Future<?>> running = new ArrayList<>();
@@ -66,7 +87,7 @@ class BatchCallbacksTest {
                 started.countDown();
                 started.await();
                 for (int index = next.getAndIncrement(); index < records; index = next.getAndIncrement()) {
-                    callbacks.add(future(index));
+                    given.set(index, add(index));
                 }
                 return null;
             }));
@@ -77,7 +98,7 @@ class BatchCallbacksTest {
         pool.shutdown();
 
         for (int i = 0; i < records; i++) {
-            assertThat(callbacks.get(i).index()).isEqualTo(i);
+            assertThat(callbacks.callback(i)).isSameAs(given.get(i));
         }
     }
 
@@ -93,8 +114,13 @@ class BatchCallbacksTest {
         }
     }
 
-    private RecordFuture.WithCallback future(int index) {
-        return (RecordFuture.WithCallback)
-                RecordFuture.of(result, index, TestRecord.ofSize(1).encodable(), (metadata, error) -> {});
+    /** Adds a callback that equals no other, and returns it. */
+    private Callback add(int index) {
+        Callback callback = new Callback() {
+            @Override
+            public void onCompletion(RecordMetadata metadata, Exception error) {}
+        };
+        callbacks.add(index, TestRecord.ofSize(1).encodable(), callback);
+        return callback;
     }
 }

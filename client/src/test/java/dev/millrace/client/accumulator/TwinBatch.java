@@ -79,7 +79,7 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
 
     private Object write(int index, int position, EncodableRecord record, Callback callback) {
         if (callback != null) {
-            callbacks.add(new RecordFuture.WithCallback(result, index, record, callback));
+            callbacks.add(index, record, callback);
         }
         if (weakness == Weakness.FINISH_WITHOUT_COMMITS) {
             Workers.hold();
@@ -138,9 +138,9 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
         finished.stamp(1, (short) 0, 0);
         finished.decide(0, -1, null);
         for (int i = 0; i < finished.count() && !callbacks.isEmpty(); i++) {
-            RecordFuture.WithCallback future = callbacks.get(i);
-            if (future != null) {
-                future.callback().onCompletion(future.metadataFor(result, i, null), null);
+            Callback callback = callbacks.callback(i);
+            if (callback != null) {
+                callback.onCompletion(callbacks.metadata(i, result, i), null);
             }
         }
         return ReadBack.values(finished);

@@ -36,8 +36,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * futures. Then {@code get} is called on one future. An operation is a record. Each thread has its own batch; nothing
  * is shared.
  *
- * <p>The futures are made once, in the setup, because completion is measured, not {@code send}. A batch can be
- * completed only once. Therefore ours makes a new batch and result around the same futures each time. The stock batch
+ * <p>The callbacks are added once, in the setup, because completion is measured, not {@code send}. A batch can be
+ * completed only once. Therefore ours makes a new batch and result around the same callbacks each time. The stock batch
  * cannot be taken apart; its field {@code finalState} is set to null instead, which costs almost nothing.
  */
 @BenchmarkMode(Mode.Throughput)
@@ -76,7 +76,6 @@ public class CompletionBenchmark {
     @State(Scope.Thread)
     public static class MillraceBatch {
         private final BatchCallbacks withCallbacks = new BatchCallbacks();
-        private final BatchResult firstResult = new BatchResult(PARTITION, null);
         private final byte[] buffer = new byte[BatchLayout.HEADER_SIZE];
         private PartitionQueue queue;
         private EncodableRecord record;
@@ -88,7 +87,7 @@ public class CompletionBenchmark {
                     new Accumulator(pool, ReadyQueues.of(new ReadyQueue()), BatchCodec.NONE, () -> 0, 0), PARTITION, 0);
             record = new EncodableRecord(0, null, VALUE, RecordEncoder.NO_HEADERS);
             for (int i = 0; callbacks.callbacks && i < RECORDS; i++) {
-                withCallbacks.add(new RecordFuture.WithCallback(firstResult, i, record, callbacks.callback()));
+                withCallbacks.add(i, record, callbacks.callback());
             }
             callbacks.check(complete());
         }
