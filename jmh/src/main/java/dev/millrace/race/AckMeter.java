@@ -28,13 +28,16 @@ final class AckMeter {
     private final boolean always;
     private final int sendsPerSample;
     private final Callback callback;
+    private final boolean isNewForEach;
 
     /**
      * @param always whether sends that are not measured have a callback too
+     * @param isNewForEach whether each of these is an object of its own
      * @param rate records per second of all threads, or {@link Sender#UNLIMITED}
      */
-    AckMeter(boolean always, double rate) {
+    AckMeter(boolean always, boolean isNewForEach, double rate) {
         this.always = always;
+        this.isNewForEach = isNewForEach;
         sendsPerSample = rate == Sender.UNLIMITED
                 ? MAX_SENDS_PER_SAMPLE
                 : (int) Math.max(1, Math.min(MAX_SENDS_PER_SAMPLE, rate / SAMPLES_PER_SECOND));
@@ -48,7 +51,7 @@ final class AckMeter {
 
     /** The callback of a send that is not measured; may be null. */
     Callback callback() {
-        return callback;
+        return isNewForEach ? new SendCallback() : callback;
     }
 
     /** Starts to measure one send, and returns its callback. Call it right before {@code send}. */
@@ -58,6 +61,14 @@ final class AckMeter {
             times.recordValue(Math.min(System.nanoTime() - start, LONGEST_NANOS));
             onCompletion(metadata, exception);
         };
+    }
+
+    /** An inner class and no lambda, because the JVM may make one object of all lambdas that capture the same. */
+    private final class SendCallback implements Callback {
+        @Override
+        public void onCompletion(RecordMetadata metadata, Exception exception) {
+            AckMeter.this.onCompletion(metadata, exception);
+        }
     }
 
     private void onCompletion(RecordMetadata metadata, Exception exception) {

@@ -125,6 +125,11 @@ public final class RaceCommand implements Callable<Integer> {
             description = "Every send has a callback. Default: one in 1000; with --rate 10000 a second.")
     private boolean callbacks;
 
+    @Option(
+            names = "--new-callbacks",
+            description = "Every send has a callback object of its own; with --callbacks all of a run have the same.")
+    private boolean newCallbacks;
+
     @Mixin
     private BrokerOptions brokers;
 
@@ -375,7 +380,8 @@ public final class RaceCommand implements Callable<Integer> {
                 .set("partition_choice", keys ? "key" : unkeyed ? "sticky" : "partition")
                 .set("rate", rate)
                 .set("turns", paired)
-                .set("callbacks", callbacks)
+                .set("callbacks", callbacks || newCallbacks)
+                .set("new_callbacks", newCallbacks)
                 .set("check_arrivals", !name.equals(RacerJvm.LOAD.name()));
         length.addTo(arguments, syscalls);
         settings.addTo(arguments, name);
@@ -392,8 +398,8 @@ public final class RaceCommand implements Callable<Integer> {
         if (rate > 0) {
             parts.add(String.format(Locale.ROOT, "%,d records/s", rate));
         }
-        if (callbacks) {
-            parts.add("callbacks");
+        if (callbacks || newCallbacks) {
+            parts.add(newCallbacks ? "a new callback for each" : "callbacks");
         }
         parts.add(brokers.describe());
         parts.add(paired > 0 ? paired + " turns side by side" : rounds + (rounds == 1 ? " round" : " rounds"));

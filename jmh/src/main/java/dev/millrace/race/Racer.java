@@ -39,6 +39,7 @@ import org.apache.kafka.common.serialization.Serializer;
  * <li>{@code pause_file}: empty, or a {@link PauseFile} to pause at, before and after each measured part; without
  *     {@code turns}, nothing is timed then
  * <li>{@code callbacks}: whether every send has a callback, not only those that {@link AckMeter} measures
+ * <li>{@code new_callbacks}: whether each of these is an object of its own
  * <li>{@code check_arrivals}: whether to check with the brokers that every record arrived
  * </ul>
  */
@@ -178,7 +179,7 @@ public final class Racer {
     private record Measured(long records, Map<RaceMetric, Double> metrics) {}
 
     private Measured send(Sender.Limit limit, double rate, MeasurementListener listener) throws Exception {
-        AckMeter acks = new AckMeter(arguments.flag("callbacks"), rate);
+        AckMeter acks = new AckMeter(arguments.flag("callbacks"), arguments.flag("new_callbacks"), rate);
         List<Sender> senders = new ArrayList<>();
         AtomicLong start = new AtomicLong();
         CyclicBarrier barrier = new CyclicBarrier(threads + 1, () -> start.set(System.nanoTime()));

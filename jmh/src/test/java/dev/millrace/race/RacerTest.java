@@ -64,6 +64,7 @@ class RacerTest {
     void shouldMeasureTheLoadWithoutABroker() throws Exception {
         RacerArguments arguments = arguments(RacerJvm.LOAD.producerClass())
                 .set("callbacks", true)
+                .set("new_callbacks", true)
                 .set("check_arrivals", false)
                 .set("rate", 5_000);
 
@@ -87,6 +88,7 @@ class RacerTest {
                         "partition_choice=partition",
                         "step=1",
                         "callbacks=false",
+                        "new_callbacks=false",
                         "check_arrivals=true",
                         "seconds=0",
                         "turns=0",
