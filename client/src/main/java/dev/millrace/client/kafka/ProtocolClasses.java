@@ -27,6 +27,8 @@ public final class ProtocolClasses {
                 }
             };
             thread.setDaemon(true);
+            // It has the caller's by default, and the field above would keep that loader for as long as this class.
+            thread.setContextClassLoader(ProtocolClasses.class.getClassLoader());
             try {
                 thread.start();
             } catch (OutOfMemoryError e) { // there can be no more threads

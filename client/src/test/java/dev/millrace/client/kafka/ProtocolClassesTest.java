@@ -6,6 +6,9 @@ import dev.millrace.client.MillraceProducer;
 import dev.millrace.testkit.process.JavaProgram;
 import dev.millrace.testkit.process.JavaRuntime;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +20,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -59,6 +63,17 @@ class ProtocolClassesTest {
         assertThat(threads).hasSize(1).doesNotContain(constructing);
     }
 
+    /** In a servlet container that would be the loader of the first web application that makes a producer. */
+    @Test
+    void shouldNotKeepTheContextClassLoaderOfTheFirstCaller() {
+        try (JavaProgram program = JavaProgram.start(
+                JavaRuntime.ofThisJvm(), List.of(), FirstCaller.class, "security.protocol=PLAINTEXT")) {
+            assertThat(program.awaitEnd(Duration.ofMinutes(1)))
+                    .as(program.output())
+                    .isZero();
+        }
+    }
+
     private static Map<String, String> threadsByClass(Path log) throws IOException {
         Map<String, String> threads = new HashMap<>();
         for (String line : Files.readAllLines(log)) {
@@ -81,6 +96,30 @@ class ProtocolClassesTest {
                 config.put(setting.substring(0, equals), setting.substring(equals + 1));
             }
             new MillraceProducer<>(config, new StringSerializer(), new StringSerializer()).close(Duration.ZERO);
+        }
+    }
+
+    /** Main class that makes a producer with a context class loader, which it then drops. */
+    static final class FirstCaller {
+        private static final int MOST_COLLECTIONS = 100;
+
+        private FirstCaller() {}
+
+        public static void main(String[] settings) {
+            Thread thread = Thread.currentThread();
+            ClassLoader own = thread.getContextClassLoader();
+            thread.setContextClassLoader(new URLClassLoader(new URL[0], own));
+            WeakReference<ClassLoader> dropped = new WeakReference<>(thread.getContextClassLoader());
+            Construction.main(settings);
+            thread.setContextClassLoader(own);
+
+            for (int i = 0; i < MOST_COLLECTIONS && !dropped.refersTo(null); i++) {
+                System.gc();
+            }
+
+            if (!dropped.refersTo(null)) {
+                throw new AssertionError("the loader is still there");
+            }
         }
     }
 }
