@@ -218,7 +218,13 @@ public final class IoThreads {
 
     /** Blocks until all threads have ended; returns false if that took longer than {@code timeoutMs}. */
     public boolean await(long timeoutMs) throws InterruptedException {
-        return all.await(timeoutMs, TimeUnit.MILLISECONDS);
+        if (!all.await(timeoutMs, TimeUnit.MILLISECONDS)) {
+            return false;
+        }
+        for (Thread thread : threads) {
+            thread.join(); // it has nothing left to do, but a servlet container warns of threads that are still alive
+        }
+        return true;
     }
 
     /** Returns the exception that ended the threads, or null. */

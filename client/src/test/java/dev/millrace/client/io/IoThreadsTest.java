@@ -146,6 +146,25 @@ class IoThreadsTest {
         }
     }
 
+    /** A thread that ends needs its own monitor, to wake those that join it. */
+    @Test
+    void shouldAwaitTheThreadsThemselves() throws Exception {
+        IoThreads threads = ScriptedIo.lingering(1, 5_000).threads();
+        List<Thread> started = new ArrayList<>();
+        threads.start("ends", () -> {}, thread -> {
+            started.add(thread);
+            thread.start();
+        });
+        Thread thread = started.get(0);
+
+        synchronized (thread) { // join lets go of it
+            threads.forceShutdown();
+
+            assertThat(threads.await(30_000)).isTrue();
+            assertThat(thread.isAlive()).isFalse();
+        }
+    }
+
     /** Expects that all threads have ended, and {@code onEnd} has run, when it throws. */
     private static void startWithout(int unstartable, IoThreads threads) throws InterruptedException {
         OutOfMemoryError error = new OutOfMemoryError("unable to create native thread, on purpose");
