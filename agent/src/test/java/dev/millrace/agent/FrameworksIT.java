@@ -46,6 +46,34 @@ class FrameworksIT extends AgentFixture {
         assertThat(values("invoices")).isEqualTo(numbered("invoice of order ", orders));
     }
 
+    /** Quarkus' own loader defines the classes; SmallRye's emitters construct the producers, one with transactions. */
+    @Tag("long")
+    @Test
+    void shouldSendForAnApplicationOfQuarkus() throws Exception {
+        int count = 2_000;
+        int reports = 100; // every tenth is aborted, and sent again
+        topic("readings");
+        topic("reports");
+        ChildMaven.plain().run(Path.of("src/test/quarkus"), "package");
+
+        String output = AgentRun.withAgent()
+                .option("-Dkafka.bootstrap.servers=" + servers())
+                .option("-Dreadings.count=" + count)
+                .run("-jar", "target/quarkus/quarkus-app/quarkus-run.jar");
+
+        assertThat(output)
+                .containsPattern("The KafkaProducers of kafka-clients .+/quarkus-app/lib/main/.+ are Millrace ")
+                .doesNotContain(STAYED_STOCK);
+        assertThat(output.split("Aborting transaction ", -1)).hasSize(1 + reports / 10);
+        assertThat(valuesByKey("readings"))
+                .isEqualTo(IntStream.range(0, count)
+                        .boxed()
+                        .collect(groupingBy(i -> "meter-" + i % 10, mapping(i -> "reading " + i, toList()))));
+        assertThat(valuesByKey("reports"))
+                .containsOnlyKeys(numbered("report ", reports))
+                .allSatisfy((report, lines) -> assertThat(lines).isEqualTo(numbered("line ", 5)));
+    }
+
     /** Streams also sends what it groups anew, and the changes of its store. */
     @Test
     void shouldSendEachCountOnceForKafkaStreams() throws Exception {
@@ -86,6 +114,14 @@ class FrameworksIT extends AgentFixture {
                 .read().stream()
                         .map(record -> new String(record.value(), UTF_8))
                         .toList();
+    }
+
+    private static Map<String, List<String>> valuesByKey(String topic) {
+        return new RoundTrip(servers(), topic)
+                .read().stream()
+                        .collect(groupingBy(
+                                record -> new String(record.key(), UTF_8),
+                                mapping(record -> new String(record.value(), UTF_8), toList())));
     }
 
     private static List<String> numbered(String text, int count) {
