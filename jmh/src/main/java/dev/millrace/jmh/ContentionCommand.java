@@ -7,9 +7,11 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.profile.GCProfiler;
@@ -41,9 +43,14 @@ import picocli.CommandLine.Spec;
             "Runs the benchmarks at 1, 2, 8 and 32 threads and prints one table: operations per microsecond of all threads"
                     + " with the 99.9 %% confidence interval, CPU time of the process and bytes allocated per operation."
                     + " JMH's progress goes to standard error.",
-            "All benchmarks take about half an hour. Run nothing else at the same time."
+            "All benchmarks take about half an hour. Run nothing else at the same time.",
+            "With --cores it runs 32 threads on so many processors, and prints beside each result what a model of shared cache"
+                    + " lines and locks says, also for more processors than there are."
         })
 final class ContentionCommand implements Callable<Integer> {
+    /** With {@code --cores}, unless there are more processors. */
+    private static final int THREADS_ON_CORES = 32;
+
     @Spec
     private CommandSpec spec;
 
@@ -57,6 +64,15 @@ final class ContentionCommand implements Callable<Integer> {
 
     @Mixin
     private ThreadsOption threads;
+
+    @Option(
+            names = "--cores",
+            split = ",",
+            paramLabel = "N",
+            description =
+                    "Processors to run on, such as 1,2,8: 1 and at least another number. Takes no BENCHMARK, because it"
+                            + " measures Append and Metadata. Needs Linux and taskset.")
+    private List<Integer> cores = List.of();
 
     @Option(
             names = "--forks",
@@ -88,6 +104,8 @@ final class ContentionCommand implements Callable<Integer> {
     @Mixin
     private JsonOption json;
 
+    private final PrintStream progress = new PrintStream(System.err, true, StandardCharsets.UTF_8);
+
     public static void main(String... arguments) {
         System.exit(commandLine().execute(arguments));
     }
@@ -97,28 +115,53 @@ final class ContentionCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws RunnerException, IOException {
+    public Integer call() throws RunnerException, IOException, InterruptedException {
         check();
         json.check();
-        PrintStream progress = new PrintStream(System.err, true, StandardCharsets.UTF_8);
+        PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        if (!cores.isEmpty()) {
+            ScalingTable.lines(measureOnCores()).forEach(out::println);
+            return CommandLine.ExitCode.OK;
+        }
         Collection<RunResult> results = new ArrayList<>();
         List<Integer> numbers = threads.numbers();
         for (int i = 0; i < numbers.size(); i++) {
             progress.printf(Locale.ROOT, "%n==== %d threads (%d of %d)%n", numbers.get(i), i + 1, numbers.size());
-            Runner runner = new Runner(
-                    options(numbers.get(i)).build(),
-                    OutputFormatFactory.createFormatInstance(progress, VerboseMode.NORMAL));
-            try {
-                results.addAll(runner.run());
-            } catch (NoBenchmarksException e) {
-                throw new ParameterException(
-                        spec.commandLine(), "no benchmark is called " + String.join(" or ", benchmarks), e);
-            }
+            results.addAll(run(benchmarks, numbers.get(i)));
         }
-        PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         BenchmarkTable.lines(BenchmarkResult.of(results)).forEach(out::println);
         json.write(results);
         return CommandLine.ExitCode.OK;
+    }
+
+    private Map<Integer, Collection<BenchmarkResult>> measureOnCores()
+            throws RunnerException, IOException, InterruptedException {
+        List<Integer> allowed = CoreSet.allowed();
+        CommandLines.check(
+                spec,
+                Collections.max(cores) <= allowed.size(),
+                "--cores " + Collections.max(cores) + ": this process may use only " + allowed.size());
+        List<String> methods =
+                ScalingTable.SUBJECTS.stream().map(ScalingTable.Subject::method).toList();
+        Map<Integer, Collection<BenchmarkResult>> results = new TreeMap<>();
+        for (int number : cores) {
+            progress.printf(Locale.ROOT, "%n==== %d processors%n", number);
+            CoreSet.limitTo(allowed.subList(0, number));
+            results.put(number, BenchmarkResult.of(run(methods, Math.max(THREADS_ON_CORES, number))));
+        }
+        return results;
+    }
+
+    private Collection<RunResult> run(List<String> included, int threadCount) throws RunnerException {
+        ChainedOptionsBuilder options = options(threadCount);
+        included.forEach(options::include);
+        try {
+            return new Runner(options.build(), OutputFormatFactory.createFormatInstance(progress, VerboseMode.NORMAL))
+                    .run();
+        } catch (NoBenchmarksException e) {
+            throw new ParameterException(
+                    spec.commandLine(), "no benchmark is called " + String.join(" or ", included), e);
+        }
     }
 
     private void check() {
@@ -128,6 +171,12 @@ final class ContentionCommand implements Callable<Integer> {
         }
         if (!(seconds >= 0.01)) {
             throw new ParameterException(spec.commandLine(), "--seconds takes 0.01 or more");
+        }
+        if (!cores.isEmpty()) {
+            boolean isEnough = cores.contains(1) && Collections.max(cores) > 1 && Collections.min(cores) == 1;
+            CommandLines.check(spec, isEnough, "--cores takes 1 and at least another number, such as 1,2");
+            CommandLines.check(
+                    spec, benchmarks.isEmpty(), "--cores takes no benchmark: " + String.join(" ", benchmarks));
         }
         for (String parameter : parameters) {
             if (parameter.indexOf('=') < 1) {
@@ -147,7 +196,6 @@ final class ContentionCommand implements Callable<Integer> {
                 .addProfiler(GCProfiler.class)
                 .addProfiler(CpuProfiler.class)
                 .shouldFailOnError(true);
-        benchmarks.forEach(options::include);
         for (String parameter : parameters) {
             int equals = parameter.indexOf('=');
             options.param(

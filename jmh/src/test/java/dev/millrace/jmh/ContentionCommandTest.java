@@ -22,10 +22,15 @@ class ContentionCommandTest {
                 "--iterations=0",
                 "--seconds=0",
                 "--param=topics",
+                "--cores=2",
+                "--cores=1",
+                "--cores=0,1,2",
+                "--cores=1,100000",
+                "--cores=1,2 Metadata",
                 "--unknown"
             })
     void shouldSayInOneLineWhatIsWrongWithAnOption(String option) {
-        int exitCode = command.execute(option);
+        int exitCode = command.execute(option.split(" ", -1));
 
         assertThat(exitCode).isEqualTo(2);
         assertThat(errors.toString().lines()).hasSize(1).first().asString().startsWith("jmh/contention: ");
