@@ -42,23 +42,22 @@ final class BatchCallbacks {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             LISTS_OF_BATCH = lookup.findVarHandle(BatchCallbacks.class, "lists", CallbackList[].class);
-            OVERFLOW = lookup.findVarHandle(BatchCallbacks.class, "overflow", Overflow.class);
+            OVERFLOW = lookup.findVarHandle(BatchCallbacks.class, "overflow", Chunk.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
     private volatile CallbackList[] lists;
-    private volatile Overflow overflow;
+
+    /** The newest of the callbacks that did not get into a list, each in a chunk of its own. */
+    private volatile Chunk overflow;
 
     /** All chunks; null until the I/O thread asks for the first callback. */
     private Chunk[] chunks;
 
     /** By the index of a record: its place, or {@link #NONE}. */
     private int[] places;
-
-    /** A callback that did not get into a list. */
-    private record Overflow(int index, long timestamp, int keySize, int valueSize, Callback callback, Overflow next) {}
 
     /** The callbacks of one thread. */
     private static final class CallbackList {
@@ -69,15 +68,15 @@ final class BatchCallbacks {
             this.owner = owner;
         }
 
-        void add(int index, long timestamp, int keySize, int valueSize, Callback callback) {
+        void add(int index, EncodableRecord record, Callback callback) {
             if (newest.isFull()) {
                 newest = new Chunk(Chunk.SIZE, newest);
             }
-            newest.add(index, timestamp, keySize, valueSize, callback);
+            newest.add(index, record, callback);
         }
     }
 
-    /** A part of a list, which never grows, so nothing is copied. */
+    /** Some callbacks, and those added before. It never grows, so nothing is copied. */
     private static final class Chunk {
         private static final int FIRST_SIZE = 4;
         private static final int SIZE = 1 << POSITION_BITS;
@@ -100,11 +99,11 @@ final class BatchCallbacks {
             return count == callbacks.length;
         }
 
-        void add(int index, long timestamp, int keySize, int valueSize, Callback callback) {
+        void add(int index, EncodableRecord record, Callback callback) {
             int at = NUMBERS * count;
             numbers[at] = index;
-            numbers[at + 1] = timestamp;
-            numbers[at + 2] = ((long) keySize << Integer.SIZE) | (valueSize & 0xFFFF_FFFFL);
+            numbers[at + 1] = record.timestamp();
+            numbers[at + 2] = ((long) record.keySize() << Integer.SIZE) | (record.valueSize() & 0xFFFF_FFFFL);
             callbacks[count] = callback;
             count++;
         }
@@ -137,19 +136,18 @@ final class BatchCallbacks {
 
     /** Adds the callback of a record that is not committed yet. */
     void add(int index, EncodableRecord record, Callback callback) {
-        long timestamp = record.timestamp();
-        int keySize = record.keySize();
-        int valueSize = record.valueSize();
         CallbackList own = listOfCurrentThreadOrNull();
         if (own != null) {
-            own.add(index, timestamp, keySize, valueSize, callback);
+            own.add(index, record, callback);
             return;
         }
-        Overflow seen = overflow;
-        while (!OVERFLOW.compareAndSet(
-                this, seen, new Overflow(index, timestamp, keySize, valueSize, callback, seen))) {
+        Chunk seen;
+        Chunk fresh;
+        do {
             seen = overflow;
-        }
+            fresh = new Chunk(1, seen);
+            fresh.add(index, record, callback);
+        } while (!OVERFLOW.compareAndSet(this, seen, fresh));
     }
 
     private CallbackList listOfCurrentThreadOrNull() {
@@ -211,9 +209,9 @@ final class BatchCallbacks {
     private void sort() {
         List<Chunk> all = new ArrayList<>();
         for (CallbackList list : lists) {
-            addChunks(list, all);
+            addChunks(list == null ? null : list.newest, all);
         }
-        addChunks(overflowAsList(), all);
+        addChunks(overflow, all);
         int last = -1;
         for (Chunk chunk : all) {
             last = Math.max(last, chunk.lastIndex());
@@ -227,17 +225,9 @@ final class BatchCallbacks {
         places = sorted; // at the end, so that all is repeated if memory was lacking
     }
 
-    private static void addChunks(CallbackList listOrNull, List<Chunk> all) {
-        for (Chunk c = listOrNull == null ? null : listOrNull.newest; c != null; c = c.previous) {
+    private static void addChunks(Chunk newestOrNull, List<Chunk> all) {
+        for (Chunk c = newestOrNull; c != null; c = c.previous) {
             all.add(c);
         }
-    }
-
-    private CallbackList overflowAsList() {
-        CallbackList list = new CallbackList(null);
-        for (Overflow o = overflow; o != null; o = o.next) {
-            list.add(o.index, o.timestamp, o.keySize, o.valueSize, o.callback);
-        }
-        return list;
     }
 }
