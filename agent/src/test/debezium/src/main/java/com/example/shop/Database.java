@@ -33,7 +33,7 @@ public class Database {
     }
 
     private static boolean isRead(Statement statement) throws SQLException {
-        try (ResultSet slots = statement.executeQuery("SELECT 1 FROM pg_replication_slots WHERE active")) {
+        try (ResultSet slots = statement.executeQuery("SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'")) {
             return slots.next();
         }
     }
