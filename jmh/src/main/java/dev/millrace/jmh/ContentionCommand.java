@@ -173,7 +173,7 @@ final class ContentionCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), "--seconds takes 0.01 or more");
         }
         if (!cores.isEmpty()) {
-            boolean isEnough = cores.contains(1) && Collections.max(cores) > 1 && Collections.min(cores) == 1;
+            boolean isEnough = Collections.min(cores) == 1 && Collections.max(cores) > 1;
             CommandLines.check(spec, isEnough, "--cores takes 1 and at least another number, such as 1,2");
             CommandLines.check(
                     spec, benchmarks.isEmpty(), "--cores takes no benchmark: " + String.join(" ", benchmarks));

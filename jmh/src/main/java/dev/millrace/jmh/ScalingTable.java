@@ -20,7 +20,7 @@ final class ScalingTable {
             new Subject("Append", "kafka431", "partitions", List.of(1, 32), true),
             new Subject("Metadata", "kafka440", "topics", List.of(1), true));
 
-    /** For cores and partitions that few have. */
+    /** The model is also shown for numbers of cores that few have. */
     private static final List<Integer> MORE_CORES = List.of(8, 32, 64);
 
     private static final int MORE_PARTITIONS = 1_000;

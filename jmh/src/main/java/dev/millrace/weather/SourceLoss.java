@@ -23,7 +23,7 @@ enum SourceLoss {
         return this == LAST_WHILE_RUNNING || this == LAST_WHILE_STOPPED;
     }
 
-    /** In words; empty if nothing is lost. */
+    /** Returns it in words; empty if nothing is lost. */
     String what() {
         return what;
     }

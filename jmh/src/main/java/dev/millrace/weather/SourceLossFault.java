@@ -20,7 +20,7 @@ final class SourceLossFault {
     /** What a paused mirror has read before is still copied and committed. */
     private static final Duration IN_FLIGHT = Duration.ofSeconds(4);
 
-    /** Until more is written. */
+    /** How long to wait until more is written. */
     private static final Duration MORE = Duration.ofSeconds(10);
 
     private final Scene scene;
@@ -83,7 +83,7 @@ final class SourceLossFault {
                         && (topic.isTransactional() || !scene.gone().isEmpty(topic.name())));
     }
 
-    /** As retention does that overtakes a mirror. */
+    /** Deletes records as retention does when it overtakes a mirror. */
     private void loseFirst(TopicKind topic) throws ExecutionException, TimeoutException {
         LockSupport.parkNanos(IN_FLIGHT.toNanos());
         boolean isBehind = Await.holdsWithin(MORE, () -> scene.copied().isBehind(topic.name()));
@@ -96,7 +96,7 @@ final class SourceLossFault {
         LockSupport.parkNanos(ClusterFaults.UNTIL_NOTED.toNanos());
     }
 
-    /** As an unclean election does, or a disk that has not written what the broker gave it. */
+    /** Cuts logs as an unclean election does, or a disk that has not written what the broker gave it. */
     private void loseLast(SourceTopic topic) throws ExecutionException, TimeoutException {
         String name = topic.kind().name();
         List<TopicPartition> partitions = scene.source().partitions(List.of(name));
