@@ -49,9 +49,13 @@
 {{- if $isSecret }}
 {{- printf "mirror.%s has a secret, which everyone could read who may read the ConfigMap: put it into a Secret, name that in credentials, and refer to its file by a config provider, or by passwordFile" $name | fail }}
 {{- end }}
-{{- range regexFindAll "/etc/mirror/credentials/[^/:;,\"'\\s\\]}]+" $text -1 }}
-{{- if not (hasKey $.Values.credentials (base .)) }}
-{{- printf "mirror.%s has a file in %s, where nothing is mounted: add credentials.%s" $name . (base .) | fail }}
+{{- range $folder := regexFindAll "/etc/mirror/credentials/[^/:;,\"'\\s\\]}]+" $text -1 }}
+{{- $isMounted := hasKey $.Values.credentials (base $folder) }}
+{{- range $.Values.extraVolumeMounts }}
+{{- $isMounted = or $isMounted (hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) (printf "%s/" $folder)) }}
+{{- end }}
+{{- if not $isMounted }}
+{{- printf "mirror.%s has a file in %s, where nothing is mounted: add credentials.%s" $name $folder (base $folder) | fail }}
 {{- end }}
 {{- end }}
 {{- end }}

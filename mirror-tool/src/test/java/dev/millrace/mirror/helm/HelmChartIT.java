@@ -186,7 +186,9 @@ class HelmChartIT {
                 "image.repository=registry.example:5000/mirror",
                 "extraEnv[0].name=APM_SECRET_FILE",
                 "cpus=0.5",
-                "cpus=500m,cpuLimit=0.5"
+                "cpus=500m,cpuLimit=0.5",
+                "extraVolumeMounts[0].name=a,extraVolumeMounts[0].mountPath=/etc/mirror/credentials/old/,"
+                        + "mirror.source\\.ssl\\.truststore\\.location=/etc/mirror/credentials/old/ca.crt"
             })
     void shouldTakeWhatOnlyLooksWrong(String values) {
         Result result = HelmChart.template(List.of("--set", values), MINIMAL);
