@@ -70,8 +70,9 @@ final class ContentionCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "N",
             description =
-                    "Processors to run on, such as 1,2,8: 1 and at least another number. Takes no BENCHMARK, because it"
-                            + " measures Append and Metadata. Needs Linux and taskset.")
+                    "Processors to run on, such as 1,2,8: 1 and at least another number. Takes no BENCHMARK, --threads or"
+                            + " --param, because it measures Append and Metadata, and no --json. Needs Linux and"
+                            + " taskset.")
     private List<Integer> cores = List.of();
 
     @Option(
@@ -177,6 +178,10 @@ final class ContentionCommand implements Callable<Integer> {
             CommandLines.check(spec, isEnough, "--cores takes 1 and at least another number, such as 1,2");
             CommandLines.check(
                     spec, benchmarks.isEmpty(), "--cores takes no benchmark: " + String.join(" ", benchmarks));
+            for (String other : List.of("--threads", "--param", "--json")) {
+                boolean isGiven = spec.commandLine().getParseResult().hasMatchedOption(other);
+                CommandLines.check(spec, !isGiven, "--cores takes no " + other + ": leave it out");
+            }
         }
         for (String parameter : parameters) {
             if (parameter.indexOf('=') < 1) {

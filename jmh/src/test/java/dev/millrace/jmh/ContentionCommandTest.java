@@ -27,6 +27,9 @@ class ContentionCommandTest {
                 "--cores=0,1,2",
                 "--cores=1,100000",
                 "--cores=1,2 Metadata",
+                "--cores=1,2 --threads=32",
+                "--cores=1,2 --param=topics=1",
+                "--cores=1,2 --json=never-written.json",
                 "--unknown"
             })
     void shouldSayInOneLineWhatIsWrongWithAnOption(String option) {
