@@ -107,50 +107,46 @@ public final class Mirror {
     public void run() {
         StartWait start =
                 new StartWait(config.policies().waitAtStart(), lifecycle, System::nanoTime, monitor::onWaiting);
-        Admin source = start.repeat(() -> Clusters.connect("source", DerivedConfigs.admin(config.consumer())));
-        if (source != null) {
-            try {
-                run(source, start);
-            } finally {
-                source.close(ADMIN_CLOSE_TIMEOUT);
-            }
+        try {
+            run(start);
+        } catch (StartWait.Stopped e) {
+            // It has copied nothing yet, so there is nothing to finish.
         }
         throwIfFailed(lifecycle.failureOrNull());
     }
 
+    private void run(StartWait start) {
+        Admin source = start.repeat(() -> Clusters.connect("source", DerivedConfigs.admin(config.consumer())));
+        try {
+            run(source, start);
+        } finally {
+            source.close(ADMIN_CLOSE_TIMEOUT);
+        }
+    }
+
     private void run(Admin source, StartWait start) {
         Admin target = start.repeat(() -> Clusters.connect("target", DerivedConfigs.admin(config.producer())));
-        if (target != null) {
-            try {
-                run(source, target, start);
-            } finally {
-                target.close(ADMIN_CLOSE_TIMEOUT);
-            }
+        try {
+            run(source, target, start);
+        } finally {
+            target.close(ADMIN_CLOSE_TIMEOUT);
         }
     }
 
     private void run(Admin source, Admin target, StartWait start) {
         String sourceId = start.repeat(() -> Clusters.clusterId(source, config.consumer()));
-        String idOfTarget = sourceId == null ? null : start.repeat(() -> Clusters.clusterId(target, config.producer()));
-        if (idOfTarget == null) {
-            return;
-        }
-        targetId = idOfTarget;
+        targetId = start.repeat(() -> Clusters.clusterId(target, config.producer()));
         Clusters.checkDistinct(sourceId, targetId);
         MatchingTopics matching =
                 start.repeat(() -> MatchingTopics.ask(source, config).requireSome());
-        if (matching == null) {
-            return;
-        }
         refusedTopics.update(matching);
         Set<String> topics = matching.mirrored();
         try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, config)) {
-            opposite.check();
+            start.repeat(opposite::check);
             String groupOnTarget = MirrorGroup.onTarget(config, sourceId);
             Map<String, Object> consumer = start.repeat(() -> prepareGroup(source, target, groupOnTarget));
-            if (consumer == null) {
-                return;
-            }
+            MirrorConfig sized =
+                    start.repeat(() -> LargestRecord.of(config, target).addTo(config));
             refusedTopics.tellOfNamesWithoutTopic(topics);
             observer.onStarted(topics);
             opposite.watch(lifecycle::fail);
@@ -165,16 +161,10 @@ public final class Mirror {
                 CommitForm form = new CommitForm(config, targetId, identities::ofMissing, copied);
                 MirrorPositions progress =
                         start.repeat(() -> MirrorPositions.read(config, source, target, sourceId, targetId));
-                if (progress == null) {
-                    return;
-                }
                 DirectionCheck.requireCutover(config, progress, topics);
-                new ForeignPositions(config, source, target).tell(progress);
+                start.repeat(() -> new ForeignPositions(config, source, target).tell(progress));
                 Set<TopicPartition> unplaced =
                         start.repeat(() -> new FirstStart(form, source, consumer).place(topics, progress, identities));
-                if (unplaced == null) {
-                    return;
-                }
                 PartitionSizes sizes = new LogSizes("source", source);
                 Groups groups = new Groups(
                         DerivedConfigs.withSizes(
@@ -183,7 +173,7 @@ public final class Mirror {
                         form,
                         progress,
                         unplaced);
-                runWithTarget(groups, new SourceChanges(gaps, identities), topics, source, target);
+                runWithTarget(sized, groups, new SourceChanges(gaps, identities), topics, source, target);
             }
         }
     }
@@ -231,7 +221,14 @@ public final class Mirror {
                 : MirrorGroup.withGroup(config.consumer(), MirrorGroup.onSource(config, targetId));
     }
 
-    private void runWithTarget(Groups groups, SourceChanges changes, Set<String> matching, Admin source, Admin target) {
+    /** @param sized the configuration with a producer that takes the largest record */
+    private void runWithTarget(
+            MirrorConfig sized,
+            Groups groups,
+            SourceChanges changes,
+            Set<String> matching,
+            Admin source,
+            Admin target) {
         CopiesOnTarget copies = new CopiesOnTarget(target, config.names());
         AtomicReference<TargetPartitions> prepared = new AtomicReference<>();
         TargetTopics topics = new TargetTopics(
@@ -264,7 +261,6 @@ public final class Mirror {
                     watching,
                     () -> pausedEnds.ask(source, isolation, monitor.pausedPartitions(), System.nanoTime()),
                     lifecycle::fail);
-            MirrorConfig sized = LargestRecord.of(config, target).addTo(config);
             MirrorMembers.Shared shared = new MirrorMembers.Shared(
                     changes, groups.unplaced, partitions, watch, topicLimits(target), source, copies);
             String ownGroup = config.isExactlyOnce()

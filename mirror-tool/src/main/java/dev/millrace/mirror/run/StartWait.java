@@ -43,10 +43,28 @@ final class StartWait {
         this.startNanos = nanoTime.getAsLong();
     }
 
+    /** The mirror was told to stop before all steps had succeeded. */
+    static final class Stopped extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        private Stopped(Throwable cause) {
+            super(cause);
+        }
+    }
+
+    /** Repeats a step that returns nothing, as {@link #repeat(Supplier)} does. */
+    void repeat(Runnable step) {
+        boolean unused = repeat(() -> {
+            step.run();
+            return true;
+        });
+    }
+
     /**
      * Returns what the step returns. Logs once why it waits.
      *
-     * @return null if the mirror is to stop
+     * @throws Stopped if the mirror is to stop; a call to a cluster that is away is interrupted, because it would end
+     *     only after {@code default.api.timeout.ms}, a minute by default
      * @throws MirrorException what the step threw last: its time is up, or waiting does not help
      */
     <T> T repeat(Supplier<T> step) {
@@ -69,21 +87,23 @@ final class StartWait {
                 isTold = true;
             }
             if (isStopping()) {
-                return null;
+                throw new Stopped(problem);
             }
         }
     }
 
-    /** A call to a cluster that is away would end only after {@code default.api.timeout.ms}, a minute by default. */
     private <T> T untilStopped(Supplier<T> step) {
         try (StopInterrupt interrupt = new StopInterrupt(lifecycle)) {
             try {
                 return step.get();
             } catch (KafkaException | MirrorException e) {
-                if (interrupt.hasInterrupted()) {
-                    return null;
+                if (!interrupt.hasInterrupted()) {
+                    throw e;
                 }
-                throw e;
+                if (!(e instanceof InterruptException)) {
+                    LOG.info("The mirror is told to stop while it starts, just when this failed", e);
+                }
+                throw new Stopped(e);
             }
         }
     }

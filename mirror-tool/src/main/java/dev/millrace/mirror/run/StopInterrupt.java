@@ -9,13 +9,15 @@ import java.util.concurrent.TimeUnit;
  * <p><b>Threads:</b> one makes and closes it; its own waits.
  */
 final class StopInterrupt implements AutoCloseable {
+    static final String THREAD = "mirror-start-stop";
+
     private final Thread interrupted = Thread.currentThread();
     private final Thread waiting;
     private boolean isClosed;
     private boolean hasInterrupted;
 
     StopInterrupt(Lifecycle lifecycle) {
-        waiting = new Thread(() -> awaitStop(lifecycle), "mirror-start-stop");
+        waiting = new Thread(() -> awaitStop(lifecycle), THREAD);
         waiting.setDaemon(true);
         waiting.start();
     }

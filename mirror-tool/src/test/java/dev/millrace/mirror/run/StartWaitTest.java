@@ -72,12 +72,12 @@ class StartWaitTest {
     void shouldEndWhenTheMirrorIsStopped() {
         StartWait wait = wait(MirrorPolicies.FOREVER);
 
-        String result = wait.repeat(() -> {
-            lifecycle.stop();
-            return failInTime();
-        });
+        assertThatThrownBy(() -> wait.repeat(() -> {
+                    lifecycle.stop();
+                    return failInTime();
+                }))
+                .isInstanceOf(StartWait.Stopped.class);
 
-        assertThat(result).isNull();
         assertThat(attempts).isEqualTo(1);
     }
 
@@ -85,20 +85,25 @@ class StartWaitTest {
     void shouldNotWaitForAnAnswerWhenTheMirrorIsStopped() {
         StartWait wait = wait(MirrorPolicies.FOREVER);
 
-        String result = wait.repeat(() -> {
-            lifecycle.stop();
-            return neverAnswered();
-        });
+        assertThatThrownBy(() -> wait.repeat(() -> {
+                    lifecycle.stop();
+                    return neverAnswered();
+                }))
+                .isInstanceOf(StartWait.Stopped.class);
 
-        assertThat(result).isNull();
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
     }
 
     @Test
-    void shouldInterruptNothingAfterAStep() {
+    void shouldInterruptNothingAfterAStep() throws InterruptedException {
         assertThat(wait(Duration.ZERO).<String>repeat(() -> "answer")).isEqualTo("answer");
 
         lifecycle.stop();
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().equals(StopInterrupt.THREAD)) {
+                thread.join();
+            }
+        }
 
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
     }
