@@ -33,6 +33,20 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
     }
 
     /**
+     * Returns from where a mirror goes on that starts now: with exactly once, the position in the group on the source
+     * counts where the target's group has none. Blocks until the source has answered.
+     */
+    public MirrorPositions atStart(MirrorConfig config, Admin source, String targetId) {
+        if (!isGroupOnTarget) {
+            return this;
+        }
+        Map<TopicPartition, OffsetAndMetadata> positions =
+                new HashMap<>(committed(source, MirrorGroup.onSource(config, targetId)));
+        positions.putAll(committed);
+        return new MirrorPositions(group, true, positions);
+    }
+
+    /**
      * Returns the positions of a group on the source, whatever its mirror's mode. Blocks until the source has answered.
      */
     static MirrorPositions ofSource(Admin source, String group) {

@@ -115,7 +115,8 @@ public record MirrorPlan(
             Clusters.awaitUnchecked(target.listTopics(new ListTopicsOptions().listInternal(true))
                             .names())
                     .forEach(topic -> onTarget.put(asInMetrics(topic), topic));
-            MirrorPositions positions = MirrorPositions.read(config, source, target, sourceId, targetId);
+            MirrorPositions committed = MirrorPositions.read(config, source, target, sourceId, targetId);
+            MirrorPositions positions = committed.atStart(config, source, targetId);
             List<TopicPlan> plans = new ArrayList<>();
             long recordsThere = 0;
             Set<String> all = Clusters.awaitUnchecked(source.listTopics().names());
@@ -183,7 +184,7 @@ public record MirrorPlan(
                     targetId,
                     positions.group(),
                     positions.isGroupOnTarget(),
-                    findObstacle(positions, matching.mirrored()),
+                    findObstacle(committed, matching.mirrored()),
                     warnings(positions, plans, recordsThere),
                     List.copyOf(plans));
         }

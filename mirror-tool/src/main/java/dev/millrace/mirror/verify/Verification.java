@@ -81,7 +81,8 @@ public final class Verification {
         Clusters.checkDistinct(sourceId, targetId);
         MatchingTopics topics = MatchingTopics.ask(source, config);
         CopiesOnTarget copies = new CopiesOnTarget(target, config.names());
-        MirrorPositions positions = MirrorPositions.read(config, source, target, sourceId, targetId);
+        MirrorPositions positions =
+                MirrorPositions.read(config, source, target, sourceId, targetId).atStart(config, source, targetId);
         Set<String> compacted = new HashSet<>();
         PartitionRanges ranges = new PartitionRanges(config, source, copies, sample);
         for (List<String> batch : Clusters.batches(topics.mirrored())) {

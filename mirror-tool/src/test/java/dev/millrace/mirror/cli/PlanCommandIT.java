@@ -68,6 +68,10 @@ class PlanCommandIT {
                     .containsPattern("copied +1 +1,050 +50 +none")
                     .containsPattern("[1-9][0-9.]* [kM]B at the source, [1-9][0-9.]* [kM]B at the target");
         }
+        try (MirrorProcess plan = plan("copied", "resume: exactly-once")) {
+            assertThat(plan.awaitExit(PATIENCE)).as(plan.output()).isZero();
+            assertThat(plan.output()).containsPattern("copied +1 +1,050 +50 +none");
+        }
     }
 
     @Test
@@ -105,8 +109,10 @@ class PlanCommandIT {
     }
 
     /** From one file. */
-    private MirrorProcess plan(String topics) throws IOException {
-        Path file = Files.writeString(folder.resolve("mirror.yaml"), """
+    private MirrorProcess plan(String topics, String... more) throws IOException {
+        Path file = Files.writeString(
+                folder.resolve("mirror.yaml"),
+                """
                 source: %s
                 target:
                   bootstrap.servers: %s
@@ -116,7 +122,10 @@ class PlanCommandIT {
                 threads: 2
                 sync: [settings, quotas]
                 """.formatted(
-                        clusters.source().bootstrapServers(), clusters.target().bootstrapServers(), topics));
+                                        clusters.source().bootstrapServers(),
+                                        clusters.target().bootstrapServers(),
+                                        topics)
+                        + String.join("\n", more));
         return MirrorProcess.start("plan", "--config=" + file);
     }
 }
