@@ -24,6 +24,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.GroupListing;
@@ -65,7 +66,7 @@ public final class GroupSync implements AutoCloseable {
     private final GroupNews news = new GroupNews();
     private long lastNanos = System.nanoTime();
 
-    private GroupSync(MirrorConfig config, String ownGroup, Admin source, Admin target) {
+    private GroupSync(MirrorConfig config, String ownGroup, Admin source, Admin target, BooleanSupplier isStopping) {
         GroupPolicy policy = config.policies().groups();
         this.names = policy.names().orElseThrow();
         this.intervalNanos = policy.interval().toNanos();
@@ -78,7 +79,7 @@ public final class GroupSync implements AutoCloseable {
                         place.alias(),
                         place.cluster() == ClusterRole.TARGET ? onTarget : CompactedTopic.Home.source(source, config)));
         this.copies = new CopiesOnTarget(target, config.names());
-        this.map = new OffsetMap(topic, source, copies);
+        this.map = new OffsetMap(topic, source, copies, isStopping);
         this.source = source;
         this.target = target;
         this.committedOnSource = new CommittedOffsets(source);
@@ -89,12 +90,14 @@ public final class GroupSync implements AutoCloseable {
      * Starts, if the mirror is to keep the offsets of groups; otherwise returns null.
      *
      * @param ownGroup of the mirror, which is left alone
+     * @param isStopping whether the mirror was told to stop
      */
-    public static GroupSync startOrNull(MirrorConfig config, String ownGroup, Admin source, Admin target) {
+    public static GroupSync startOrNull(
+            MirrorConfig config, String ownGroup, Admin source, Admin target, BooleanSupplier isStopping) {
         if (config.policies().groups().names().isEmpty()) {
             return null;
         }
-        GroupSync sync = new GroupSync(config, ownGroup, source, target);
+        GroupSync sync = new GroupSync(config, ownGroup, source, target, isStopping);
         Timers.repeat(sync.timer, () -> sync.run(System.nanoTime()), GroupSync::tell);
         return sync;
     }

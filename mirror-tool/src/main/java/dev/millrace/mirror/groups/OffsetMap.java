@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -47,16 +48,19 @@ final class OffsetMap {
     private final OffsetMapTopic topic;
     private final Admin source;
     private final CopiesOnTarget copies;
+    private final BooleanSupplier isStopping;
     private final Map<TopicPartition, PartitionOffsets> owned = new ConcurrentHashMap<>();
-    /** Partitions that were given up, to be written a last time. */
+    /** Partitions that were given up, to be written a last time; while the mirror stops, groups may need them, too. */
     private final Map<TopicPartition, PartitionOffsets> left = new ConcurrentHashMap<>();
 
     private long lastDueNanos = System.nanoTime();
 
-    OffsetMap(OffsetMapTopic topic, Admin source, CopiesOnTarget copies) {
+    /** @param isStopping whether the members give up what they have because the mirror stops */
+    OffsetMap(OffsetMapTopic topic, Admin source, CopiesOnTarget copies, BooleanSupplier isStopping) {
         this.topic = topic;
         this.source = source;
         this.copies = copies;
+        this.isStopping = isStopping;
     }
 
     // ---- members ----
@@ -235,7 +239,8 @@ final class OffsetMap {
             changed.keySet().removeAll(topic.write(kept));
         } finally {
             changed.values().forEach(PartitionOffsets::onNotKept);
-            left.values().removeIf(PartitionOffsets::isKept);
+            // The offsets of groups are written once more when all members have ended, and perhaps by no other process.
+            left.values().removeIf(next -> next.isKept() && !isStopping.getAsBoolean());
             // Only what it was: the partition may be given up again just now.
             left.forEach((partition, offsets) -> {
                 PartitionOffsets again = owned.get(partition);

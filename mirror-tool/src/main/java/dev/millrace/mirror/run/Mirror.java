@@ -266,7 +266,8 @@ public final class Mirror {
             String ownGroup = config.isExactlyOnce()
                     ? groups.onTarget
                     : groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
-            try (GroupSync sync = GroupSync.startOrNull(config, ownGroup, source, target);
+            try (GroupSync sync =
+                            GroupSync.startOrNull(config, ownGroup, source, target, () -> !lifecycle.isRunning());
                     ClusterSync ofClusters = new ClusterSync(config, source, copies)) {
                 ofClusters.start();
                 RunningMirror running = new RunningMirror(

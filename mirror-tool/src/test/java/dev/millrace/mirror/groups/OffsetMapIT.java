@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -45,6 +46,7 @@ class OffsetMapIT {
             MirrorPolicies.DEFAULT);
 
     private final long startNanos = System.nanoTime();
+    private final AtomicBoolean isStopping = new AtomicBoolean();
     private final List<OffsetMapTopic> topics = new ArrayList<>();
 
     @AfterEach
@@ -99,6 +101,35 @@ class OffsetMapIT {
         map.keep(after(3));
 
         assertThat(shownAtOnce(partition)).isEqualTo("0=1000 100=2000 200>=2100");
+    }
+
+    /** Otherwise the last offsets of groups would be missing if no other process takes over. */
+    @Test
+    void shouldRememberWhatIsGivenUpWhenTheMirrorStops(TestInfo test) {
+        TopicPartition partition = newPartition(test);
+        OffsetMap map = mapOf(partition);
+        CopiedOffsets member = map.ofMember();
+        copy(member, partition, 0, 1_000);
+
+        isStopping.set(true);
+        member.giveUp(Set.of(partition));
+        map.keep(after(3));
+
+        assertThat(map.loaded()).containsExactly(partition);
+        assertThat(shownAtOnce(partition)).as("what is kept").isEqualTo("0=1000 100>=1100");
+    }
+
+    @Test
+    void shouldForgetWhatIsGivenUpToAnotherProcess(TestInfo test) {
+        TopicPartition partition = newPartition(test);
+        OffsetMap map = mapOf(partition);
+        CopiedOffsets member = map.ofMember();
+        copy(member, partition, 0, 1_000);
+
+        member.giveUp(Set.of(partition));
+        map.keep(after(3));
+
+        assertThat(map.loaded()).isEmpty();
     }
 
     @Test
@@ -161,7 +192,11 @@ class OffsetMapIT {
 
     /** The map of another process of the mirror. */
     private OffsetMap mapOf(TopicPartition partition) {
-        return new OffsetMap(topicOf(partition), target.admin(), new CopiesOnTarget(target.admin(), config.names()));
+        return new OffsetMap(
+                topicOf(partition),
+                target.admin(),
+                new CopiesOnTarget(target.admin(), config.names()),
+                isStopping::get);
     }
 
     private OffsetMapTopic topicOf(TopicPartition partition) {
