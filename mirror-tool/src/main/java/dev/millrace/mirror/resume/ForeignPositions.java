@@ -17,6 +17,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -99,6 +100,8 @@ public final class ForeignPositions {
                     .filter(copied::contains)
                     .limit(COMPARED)
                     .forEach(partition -> comparison.endOfCopy(partition).ifPresent(end -> found.put(partition, end)));
+        } catch (InterruptException e) {
+            throw e; // the mirror is told to stop
         } catch (KafkaException e) {
             LOG.debug("The ends of the copies of {} are not all known", partitions, e);
         }

@@ -32,6 +32,7 @@ import org.apache.kafka.common.GroupState;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -80,34 +81,20 @@ final class OppositeMirror implements AutoCloseable {
      * @throws MirrorException when there is an opposite mirror
      */
     void check() {
-        check(target, "target", MirrorGroup.defaultName(sourceId), isWritten);
-        check(source, "source", MirrorGroup.defaultNameOnTarget(targetId), isRead);
-        checkWhatIsReadHere();
+        tryTo(() -> check(target, "target", MirrorGroup.defaultName(sourceId), isWritten));
+        tryTo(() -> check(source, "source", MirrorGroup.defaultNameOnTarget(targetId), isRead));
+        tryTo(this::checkWhatIsReadHere);
     }
 
-    /**
-     * Looks for a mirror that writes topics which this mirror reads. It need not read yet what this mirror writes: once
-     * those topics exist, it is too late.
-     */
-    private void checkWhatIsReadHere() {
+    private interface Look {
+        void happen() throws ExecutionException;
+    }
+
+    private static void tryTo(Look look) {
         try {
-            Map<String, Set<String>> readers = groupsWith(any -> true, target);
-            committed(target, readers.keySet()).forEach((group, offsets) -> {
-                offsets.keySet().removeIf(left -> !readers.get(group).contains(left.topic()));
-                Set<String> copies = new TreeSet<>();
-                offsets.forEach((partition, offset) -> {
-                    CommitMetadata metadata = CommitMetadata.of(offset);
-                    if (metadata.mark().equals(MirrorGroup.mark(sourceId))) {
-                        metadata.otherNameOf(partition.topic()).filter(isRead).ifPresent(copies::add);
-                    }
-                });
-                if (!copies.isEmpty()) {
-                    throw MirrorException.failed("Group " + group + " on the target belongs to a mirror back to the"
-                            + " source, which writes " + copies + " there: this mirror would copy back what that one"
-                            + " has copied, under yet other names, without end. Leave its copies out of this mirror"
-                            + " with --exclude-topics");
-                }
-            });
+            look.happen();
+        } catch (InterruptException e) {
+            throw e; // the mirror is told to stop
         } catch (ExecutionException e) {
             LOG.info("Cannot look for a mirror in the opposite direction: {}", MirrorException.reason(e.getCause()));
         } catch (KafkaException e) {
@@ -115,25 +102,43 @@ final class OppositeMirror implements AutoCloseable {
         }
     }
 
-    /** @param isOurs whether this mirror reads or writes a topic of this name in the cluster */
-    private void check(Admin cluster, String role, String defaultGroup, Predicate<String> isOurs) {
-        try {
-            for (Map.Entry<String, Set<String>> group :
-                    groupsWith(isOurs, cluster).entrySet()) {
-                boolean isFromElsewhere = MirrorGroup.isDefaultNameOnTarget(group.getKey());
-                if (group.getKey().equals(defaultGroup)
-                        || (!isFromElsewhere && hasMarkOfMirrorToSource(cluster, group.getKey()))) {
-                    throw MirrorException.failed("Group " + group.getKey() + " on the " + role
-                            + " belongs to a mirror back to"
-                            + " the source, of " + group.getValue() + ": each would mirror what the other has written,"
-                            + " without end. Stop that mirror (if it was killed, wait until its members have timed"
-                            + " out), or choose --topics for the two so that no topic is mirrored in both directions");
+    /**
+     * Looks for a mirror that writes topics which this mirror reads. It need not read yet what this mirror writes: once
+     * those topics exist, it is too late.
+     */
+    private void checkWhatIsReadHere() throws ExecutionException {
+        Map<String, Set<String>> readers = groupsWith(any -> true, target);
+        committed(target, readers.keySet()).forEach((group, offsets) -> {
+            offsets.keySet().removeIf(left -> !readers.get(group).contains(left.topic()));
+            Set<String> copies = new TreeSet<>();
+            offsets.forEach((partition, offset) -> {
+                CommitMetadata metadata = CommitMetadata.of(offset);
+                if (metadata.mark().equals(MirrorGroup.mark(sourceId))) {
+                    metadata.otherNameOf(partition.topic()).filter(isRead).ifPresent(copies::add);
                 }
+            });
+            if (!copies.isEmpty()) {
+                throw MirrorException.failed("Group " + group + " on the target belongs to a mirror back to the"
+                        + " source, which writes " + copies + " there: this mirror would copy back what that one"
+                        + " has copied, under yet other names, without end. Leave its copies out of this mirror"
+                        + " with --exclude-topics");
             }
-        } catch (ExecutionException e) {
-            LOG.info("Cannot look for a mirror in the opposite direction: {}", MirrorException.reason(e.getCause()));
-        } catch (KafkaException e) {
-            LOG.info("Cannot look for a mirror in the opposite direction: {}", MirrorException.reason(e));
+        });
+    }
+
+    /** @param isOurs whether this mirror reads or writes a topic of this name in the cluster */
+    private void check(Admin cluster, String role, String defaultGroup, Predicate<String> isOurs)
+            throws ExecutionException {
+        for (Map.Entry<String, Set<String>> group : groupsWith(isOurs, cluster).entrySet()) {
+            boolean isFromElsewhere = MirrorGroup.isDefaultNameOnTarget(group.getKey());
+            if (group.getKey().equals(defaultGroup)
+                    || (!isFromElsewhere && hasMarkOfMirrorToSource(cluster, group.getKey()))) {
+                throw MirrorException.failed("Group " + group.getKey() + " on the " + role
+                        + " belongs to a mirror back to"
+                        + " the source, of " + group.getValue() + ": each would mirror what the other has written,"
+                        + " without end. Stop that mirror (if it was killed, wait until its members have timed"
+                        + " out), or choose --topics for the two so that no topic is mirrored in both directions");
+            }
         }
     }
 

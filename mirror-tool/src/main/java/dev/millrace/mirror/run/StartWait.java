@@ -9,7 +9,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
@@ -96,12 +95,12 @@ final class StartWait {
         try (StopInterrupt interrupt = new StopInterrupt(lifecycle)) {
             try {
                 return step.get();
-            } catch (KafkaException | MirrorException e) {
+            } catch (RuntimeException e) {
                 if (!interrupt.hasInterrupted()) {
                     throw e;
                 }
                 if (!(e instanceof InterruptException)) {
-                    LOG.info("The mirror is told to stop while it starts, just when this failed", e);
+                    LOG.warn("Told to stop during the start, just when a step of it failed", e);
                 }
                 throw new Stopped(e);
             }
