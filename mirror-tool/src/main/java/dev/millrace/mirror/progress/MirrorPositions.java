@@ -33,8 +33,8 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
     }
 
     /**
-     * Returns from where a mirror goes on that starts now: with exactly once, the position in the group on the source
-     * counts where the target's group has none. Blocks until the source has answered.
+     * Returns the positions at which a mirror would start now: with exactly once, that in the group on the source counts
+     * where the target's group has none. Blocks until the source has answered.
      */
     public MirrorPositions atStart(MirrorConfig config, Admin source, String targetId) {
         if (!isGroupOnTarget) {

@@ -102,10 +102,7 @@ final class StoppedMirror {
                 target.listConsumerGroupOffsets(other, new ListConsumerGroupOffsetsOptions().requireStable(true))
                         .partitionsToOffsetAndMetadata()));
         stable.values().removeIf(position -> position == null);
-        Map<TopicPartition, OffsetAndMetadata> committed =
-                new HashMap<>(MirrorPositions.ofSource(source, groupOnSource()).committed());
-        committed.putAll(config.names().onSource(stable));
-        return new MirrorPositions(other, true, committed);
+        return new MirrorPositions(other, true, config.names().onSource(stable)).atStart(config, source, targetId);
     }
 
     Map<TopicPartition, Uuid> topicIds(Set<Integer> chosen) {
