@@ -52,7 +52,8 @@
 {{- range $folder := regexFindAll "/etc/mirror/credentials/[^/:;,\"'\\s\\]}]+" $text -1 }}
 {{- $isMounted := hasKey $.Values.credentials (base $folder) }}
 {{- range $.Values.extraVolumeMounts }}
-{{- $isMounted = or $isMounted (hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) (printf "%s/" $folder)) }}
+{{- $path := printf "%s/" (trimSuffix "/" .mountPath) }}
+{{- $isMounted = or $isMounted (hasPrefix $path (printf "%s/" $folder)) (hasPrefix (printf "%s/" $folder) $path) }}
 {{- end }}
 {{- if not $isMounted }}
 {{- printf "mirror.%s has a file in %s, where nothing is mounted: add credentials.%s" $name $folder (base $folder) | fail }}
