@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  * @param areCopiesDeleted whether somebody deletes copies from the target
  * @param treatment of the processes of the mirror
  * @param seconds for how long faults happen, in all
- * @param isFromTheEnd whether the mirror leaves out what was there before it, which is nothing: it starts with empty topics
+ * @param start where the mirror begins
  * @param loss of the source before the calm
  */
 record Climate(
@@ -30,7 +30,7 @@ record Climate(
         boolean areCopiesDeleted,
         Treatment treatment,
         int seconds,
-        boolean isFromTheEnd,
+        Start start,
         SourceLoss loss) {
     private static final double MEGA = 1e6;
     private static final int MAX_TOPICS = 3;
@@ -47,6 +47,8 @@ record Climate(
             SourceLoss.FIRST_WHILE_PAUSED,
             SourceLoss.FIRST_WHILE_STOPPED,
             SourceLoss.FIRST_WHILE_STOPPED);
+
+    private static final List<Start> LATE_STARTS = List.of(Start.END, Start.TIME);
 
     private static final Duration SETTLING = Duration.ofSeconds(90);
 
@@ -68,10 +70,16 @@ record Climate(
         boolean areTopicsCreatedAgain = random.nextInt(4) == 0 && !source.isAutoCreating();
         Treatment treatment = Chance.any(List.of(Treatment.values()), random);
         int seconds = 20 + random.nextInt(41);
-        boolean isFromTheEnd = random.nextInt(4) == 0;
+        Start start = random.nextInt(4) == 0 ? Start.END_OF_EMPTY_TOPICS : Start.FIRST_RECORD;
         SourceLoss loss = Chance.any(LOSSES, random);
         if (loss.isOfTheEnd() && source.brokers() > 1) {
             loss = SourceLoss.NOTHING; // the other brokers have all of it
+        }
+        boolean isLateStart = random.nextInt(3) == 0;
+        Start late = Chance.any(LATE_STARTS, random);
+        // What is copied again then begins with the first record, or with those that get offsets before the start.
+        if (isLateStart && !areCopiesDeleted && !loss.isOfTheEnd()) {
+            start = late;
         }
         return new Climate(
                 seed,
@@ -84,7 +92,7 @@ record Climate(
                 areCopiesDeleted,
                 treatment,
                 seconds,
-                isFromTheEnd,
+                start,
                 loss);
     }
 
@@ -136,7 +144,7 @@ record Climate(
                 + (areTopicsCreatedAgain ? "; topics are created again" : "")
                 + (areCopiesDeleted ? "; copies are deleted" : "")
                 + "; " + treatment.toString().toLowerCase(Locale.ROOT) + " treatment"
-                + (isFromTheEnd ? "; from the end" : "")
+                + (start == Start.FIRST_RECORD ? "" : "; " + start.what())
                 + (loss == SourceLoss.NOTHING ? "" : "; " + loss.what()) + "; " + seconds + " s of weather";
     }
 }

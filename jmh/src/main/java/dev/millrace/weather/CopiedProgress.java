@@ -3,9 +3,11 @@ package dev.millrace.weather;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -31,6 +33,17 @@ final class CopiedProgress {
         this.climate = climate;
     }
 
+    /** Whether no transaction of the source is open, so that its end is where all readers find it. */
+    boolean isDecided() {
+        try {
+            List<TopicPartition> partitions = source.partitions(climate.topicNames());
+            return source.ends(partitions, IsolationLevel.READ_COMMITTED)
+                    .equals(source.ends(partitions, IsolationLevel.READ_UNCOMMITTED));
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        }
+    }
+
     /** Where readers of committed records find the end of each partition of the source. */
     Map<TopicPartition, Long> ends() throws ExecutionException, TimeoutException {
         return ends(climate.topicNames());
@@ -51,10 +64,16 @@ final class CopiedProgress {
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
-    /** Whether it is known where the mirror begins in each partition; that is kept on the source until it has copied. */
+    /**
+     * Whether it is known where the mirror begins in each partition: by the group on the source, or if the mirror may not
+     * commit there, by its own.
+     */
     boolean isPlaced() {
         try {
-            return source.committed(MirrorFleet.GROUP).keySet().containsAll(source.partitions(climate.topicNames()));
+            Set<TopicPartition> unplaced = new HashSet<>(source.partitions(climate.topicNames()));
+            unplaced.removeAll(source.committed(MirrorFleet.GROUP).keySet());
+            Map<TopicPartition, Long> committed = committed();
+            return unplaced.stream().allMatch(partition -> committed.containsKey(inGroup(partition)));
         } catch (ExecutionException | TimeoutException e) {
             return false;
         }
@@ -114,15 +133,25 @@ final class CopiedProgress {
         return open;
     }
 
-    /** Sets some partitions back, as an operator does. The mirror must not run. */
-    void setBack(Random random) throws ExecutionException, TimeoutException {
+    /** Where some partitions of the source could go on, to copy again what is copied. */
+    Map<TopicPartition, Long> earlier(Random random) throws ExecutionException, TimeoutException {
         Map<TopicPartition, Long> earlier = new HashMap<>();
-        committed().forEach((partition, offset) -> {
+        committed().forEach((inGroup, offset) -> {
             if (random.nextBoolean()) {
-                earlier.put(partition, (long) (offset * random.nextDouble()));
+                TopicPartition partition = onSource(inGroup);
+                long begin = source.begin(partition);
+                earlier.put(partition, begin + (long) ((offset - begin) * random.nextDouble()));
             }
         });
-        home().commit(MirrorFleet.GROUP, earlier);
+        return earlier;
+    }
+
+    /** Commits these positions of partitions of the source, as an operator does. The mirror must not run. */
+    void setBack(Map<TopicPartition, Long> earlier) throws ExecutionException, TimeoutException {
+        home().commit(
+                        MirrorFleet.GROUP,
+                        earlier.entrySet().stream()
+                                .collect(Collectors.toMap(next -> inGroup(next.getKey()), Map.Entry::getValue)));
     }
 
     private Map<TopicPartition, Long> committed() throws ExecutionException, TimeoutException {
@@ -131,6 +160,13 @@ final class CopiedProgress {
 
     private Side home() {
         return climate.mirror().isExactlyOnce() ? target : source;
+    }
+
+    private TopicPartition onSource(TopicPartition inGroup) {
+        return climate.mirror().isExactlyOnce()
+                ? new TopicPartition(
+                        inGroup.topic().substring(climate.mirror().prefix().length()), inGroup.partition())
+                : inGroup;
     }
 
     /** With exactly once the progress is on the target, by the names there, so that it is deleted with a topic. */

@@ -29,6 +29,20 @@ final class CopyJudge {
         this.judgement = judgement;
     }
 
+    /** Whether the mirror promises that the target is as the source in the end, so that one can move there. */
+    boolean isCutoverPossible() {
+        boolean mayAsk = !climate.source().isAuthorized() && !climate.target().isAuthorized();
+        boolean isClean = !scene.fleet().wasKilled()
+                && !scene.fleet().wasFrozen()
+                && !scene.fleet().wasSetBack();
+        return mayAsk
+                && isClean
+                && climate.topics().stream()
+                        .allMatch(topic -> topic.isCopiedWhole()
+                                && !topic.hasStranger()
+                                && Promise.of(climate.mirror(), topic, incidents(topic)) == Promise.EXACT);
+    }
+
     void judge(ReaderGroup group) throws ExecutionException, TimeoutException {
         MirrorFleet fleet = scene.fleet();
         for (TopicKind topic : climate.topics()) {

@@ -5,10 +5,12 @@ import dev.millrace.faults.Faults;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import org.apache.kafka.common.TopicPartition;
 
 /** What happens to the processes of the mirror, one thing at a time. */
 final class MirrorFaults extends Faults {
@@ -92,18 +94,30 @@ final class MirrorFaults extends Faults {
         }
     }
 
-    /** An operator has some partitions copied again. */
+    /** An operator has some partitions copied again: with Kafka's own tools, or one of them with the command for it. */
     private void setBack() {
-        log.fault("mirrors", "their group is set back");
+        boolean isByCommand = random.nextBoolean();
+        log.fault("mirrors", isByCommand ? "mirror rewind" : "their group is set back");
         scene.fleet().members().forEach(this::stop);
         scene.fleet().setBack();
         try {
-            scene.copied().setBack(random);
+            Map<TopicPartition, Long> earlier = scene.copied().earlier(random);
+            if (!isByCommand) {
+                scene.copied().setBack(earlier);
+            } else if (!earlier.isEmpty()) {
+                rewind(Chance.any(List.copyOf(earlier.entrySet()), random));
+            }
         } catch (ExecutionException | TimeoutException e) {
             log.tell("the group could not be set back: %s", e);
         }
         scene.fleet().members().forEach(MirrorMember::start);
         log.tell("all mirrors: started");
+    }
+
+    private void rewind(Map.Entry<TopicPartition, Long> place) {
+        long begun = System.nanoTime();
+        interruptibly(
+                () -> scene.fleet().rewind(place.getKey(), place.getValue(), () -> clusters.wereBrokenSince(begun)));
     }
 
     private void stop(MirrorMember member) {

@@ -18,6 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.kafka.common.TopicPartition;
 
 /**
  * The processes of one mirror. It starts again what has ended although nobody wanted that, and notes it.
@@ -34,9 +35,12 @@ final class MirrorFleet implements AutoCloseable {
     /** Appears nowhere else, as {@link Side#PASSWORD}. */
     static final String TOKEN = "weather-token-4711";
 
+    private static final Duration COMMAND = Duration.ofMinutes(5);
+
     private static final Pattern GAP = Pattern.compile("Gap in topic (\\S+) partition .* ([0-9,]+) records? at most");
 
     private final List<String> command;
+    private final List<String> options;
     private final ChildFolder folder = ChildFolder.create("millrace-weather-");
     private final List<MirrorMember> members;
     private final Judgement judgement;
@@ -51,17 +55,16 @@ final class MirrorFleet implements AutoCloseable {
             Path launcher, Climate climate, Optional<MirrorTwin> twin, Side source, Side target, Judgement judgement) {
         this.judgement = judgement;
         MirrorKind kind = climate.mirror();
-        command = new ArrayList<>(List.of(
+        command = List.of(
                 "env",
                 // The JVM starts faster, and these runs are short.
                 "MIRROR_JAVA_OPTS=-Xmx512m -XX:TieredStopAtLevel=1"
                         + twin.map(this::agent).orElse(""),
                 "MIRROR_HTTP_TOKEN=" + TOKEN,
-                launcher.toString(),
-                "run",
+                launcher.toString());
+        options = new ArrayList<>(List.of(
                 "--consumer.config=" + file("source.properties", source.mirrorConfig()),
                 "--producer.config=" + file("target.properties", target.mirrorConfig()),
-                "--topics=" + TopicKind.PATTERN,
                 "--group=" + GROUP,
                 "--threads=" + kind.threads(),
                 "--mode=" + kind.mode(),
@@ -70,30 +73,37 @@ final class MirrorFleet implements AutoCloseable {
                 "--source-setting=metadata.max.age.ms=5000",
                 "--target-setting=buffer.memory=" + kind.bufferBytes(),
                 "--topic-prefix=" + kind.prefix(),
-                "--on-refused=" + kind.onRefused(),
-                "--http=0"));
+                "--on-refused=" + kind.onRefused()));
         if (kind.choosesSession()) {
-            command.add("--source-setting=session.timeout.ms=" + SESSION.toMillis());
-            command.add("--source-setting=heartbeat.interval.ms=" + Side.HEARTBEAT_MS);
+            options.add("--source-setting=session.timeout.ms=" + SESSION.toMillis());
+            options.add("--source-setting=heartbeat.interval.ms=" + Side.HEARTBEAT_MS);
         }
-        if (climate.isFromTheEnd()) {
-            command.add("--source-setting=auto.offset.reset=latest");
+        if (climate.start() == Start.END_OF_EMPTY_TOPICS) {
+            options.add("--source-setting=auto.offset.reset=latest");
         }
         if (kind.hasGroups()) {
-            command.add("--groups=" + ReaderGroup.NAME);
-            command.add("--groups-interval=3s");
+            options.add("--groups=" + ReaderGroup.NAME);
+            options.add("--groups-interval=3s");
         }
         if (kind.hasSettings()) {
-            command.add("--sync=settings");
-            command.add("--sync-interval=3s");
+            options.add("--sync=settings");
+            options.add("--sync-interval=3s");
         }
         members = IntStream.range(0, kind.processes())
                 .mapToObj(number -> new MirrorMember(
                         number,
-                        () -> CommandProcess.start(folder, command),
+                        () -> launch("run", "--topics=" + TopicKind.PATTERN, "--http=0"),
                         climate.isForgottenByTheTarget(),
                         judgement))
                 .toList();
+    }
+
+    private CommandProcess launch(String name, String... more) {
+        return CommandProcess.start(
+                folder,
+                Stream.of(command.stream(), Stream.of(name), options.stream(), Stream.of(more))
+                        .flatMap(part -> part)
+                        .toList());
     }
 
     private String agent(MirrorTwin twin) {
@@ -134,6 +144,40 @@ final class MirrorFleet implements AutoCloseable {
         wasSetBack = true;
     }
 
+    /**
+     * Has a partition of the source copied again from this offset on, by the command for that; no process must run.
+     *
+     * @param mayFail whether a cluster was away
+     */
+    void rewind(TopicPartition partition, long offset, BooleanSupplier mayFail) throws InterruptedException {
+        // The members of a process that was killed are in the group for as long as a session.
+        run(
+                () -> mayFail.getAsBoolean() || wasKilled(),
+                "rewind",
+                "--topics=" + Pattern.quote(partition.topic()),
+                "--partitions=" + partition.partition(),
+                "--to=" + offset,
+                "--yes");
+    }
+
+    /** Moves to the target while all processes run. Requires that nothing is broken, and that the target equals the source. */
+    void cutOver() throws InterruptedException {
+        run(() -> false, "cutover", "--topics=" + TopicKind.PATTERN, "--quiet=1s", "--give-up-after=2m", "--yes");
+    }
+
+    /** Blocks until a command has ended, and judges how. */
+    private void run(BooleanSupplier mayFail, String name, String... more) throws InterruptedException {
+        try (CommandProcess process = launch(name, more)) {
+            int code = process.awaitExit(COMMAND);
+            if (code != 0 && !(code == 1 && mayFail.getAsBoolean())) {
+                judgement.found(
+                        Rule.EXIT, 1, "mirror " + name + " has ended with exit code " + code + ": " + process.output());
+            }
+        } catch (AssertionError e) {
+            judgement.found(Rule.EXIT, 1, "mirror " + name + " has not ended within " + COMMAND.toMinutes() + " min");
+        }
+    }
+
     List<MirrorMember> members() {
         return members;
     }
@@ -143,6 +187,11 @@ final class MirrorFleet implements AutoCloseable {
         members.get(0).start();
         untilFirstIsReady.run();
         members.stream().skip(1).forEach(MirrorMember::start);
+    }
+
+    /** Has the processes begin there at their first start, as {@code --start-at} does. */
+    void startAt(String where) {
+        options.add("--start-at=" + where);
     }
 
     /** Call it often while processes run. */

@@ -64,6 +64,7 @@ final class Side implements AutoCloseable {
     private final List<SlowLink> links = new ArrayList<>();
     private final Admin admin;
     private List<AclBinding> rights = List.of();
+    private volatile Map<TopicPartition, Long> begin = Map.of();
 
     /** Starts the cluster. */
     Side(String name, ClusterKind kind) {
@@ -174,6 +175,9 @@ final class Side implements AutoCloseable {
             return !isThere(topic.name());
         });
         create(topic.name(), partitions, topic.settings());
+        Map<TopicPartition, Long> others = new HashMap<>(begin);
+        others.keySet().removeIf(partition -> partition.topic().equals(topic.name()));
+        begin = Map.copyOf(others);
     }
 
     private boolean isThere(String topic) {
@@ -243,11 +247,40 @@ final class Side implements AutoCloseable {
                 .toList();
     }
 
+    /** Counts no records before these offsets from now on: the mirror is to leave them out. */
+    void leaveOut(Map<TopicPartition, Long> before) {
+        begin = Map.copyOf(before);
+    }
+
+    /** The first offset that counts. */
+    long begin(TopicPartition partition) {
+        return begin.getOrDefault(partition, 0L);
+    }
+
+    /** The first record of each of these partitions that has this timestamp or a later one; the end where none has. */
+    Map<TopicPartition, Long> offsetsAt(Collection<TopicPartition> partitions, long timestamp)
+            throws ExecutionException, TimeoutException {
+        Map<TopicPartition, Long> offsets = new HashMap<>(ends(partitions, IsolationLevel.READ_COMMITTED));
+        offsets(partitions, OffsetSpec.forTimestamp(timestamp), IsolationLevel.READ_COMMITTED)
+                .forEach((partition, offset) -> {
+                    if (offset >= 0) {
+                        offsets.put(partition, offset);
+                    }
+                });
+        return offsets;
+    }
+
     /** The end of each of these partitions. */
     Map<TopicPartition, Long> ends(Collection<TopicPartition> partitions, IsolationLevel isolation)
             throws ExecutionException, TimeoutException {
+        return offsets(partitions, OffsetSpec.latest(), isolation);
+    }
+
+    private Map<TopicPartition, Long> offsets(
+            Collection<TopicPartition> partitions, OffsetSpec which, IsolationLevel isolation)
+            throws ExecutionException, TimeoutException {
         Map<TopicPartition, OffsetSpec> wanted =
-                partitions.stream().collect(Collectors.toMap(partition -> partition, partition -> OffsetSpec.latest()));
+                partitions.stream().collect(Collectors.toMap(partition -> partition, partition -> which));
         return get(admin.listOffsets(wanted, new ListOffsetsOptions(isolation)).all()).entrySet().stream()
                 .collect(Collectors.toMap(
                         Map.Entry::getKey, end -> end.getValue().offset()));
@@ -284,7 +317,10 @@ final class Side implements AutoCloseable {
         }
         Map<String, Object> config = new HashMap<>(cluster.clientConfig());
         config.put("isolation.level", isolation.toString());
-        return TopicDigest.readSome(config, topic, record -> !Stranger.hasWritten(record) && isWanted.test(record));
+        return TopicDigest.readSome(
+                config,
+                topic,
+                isBefore(begin).negate().and(record -> !Stranger.hasWritten(record) && isWanted.test(record)));
     }
 
     /** The newest records of a compacted topic, as readers of committed records see it. */

@@ -91,6 +91,11 @@ final class SourceTopic implements AutoCloseable {
         }
     }
 
+    /** The timestamp that a producer gives to the record in the middle of what was written, unless they are equal or wild. */
+    long middleTimestamp() {
+        return firstTimestamp + written / 2;
+    }
+
     /** Writes all others, at an even pace until so much time has passed. */
     void writeOthers(Duration time) {
         long start = System.nanoTime();

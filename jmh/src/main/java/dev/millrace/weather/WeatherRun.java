@@ -6,6 +6,7 @@ import dev.millrace.testkit.Await;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,6 +16,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
 
 /** One climate: two clusters, a mirror between them, the weather, and a judgement of what is there when it is over. */
 final class WeatherRun {
@@ -38,6 +41,7 @@ final class WeatherRun {
     private static final int READER_GROUP = 3;
     private static final int STRANGER = 4;
     private static final int SOURCE_LOSS = 5;
+    private static final int START_TIME = 6;
     private static final int SECOND_HALF = 10;
     private static final int FIRST_TOPIC = 20;
 
@@ -99,24 +103,65 @@ final class WeatherRun {
                 }
                 topics.add(new SourceTopic(source, kind, Climate.random(climate.seed(), FIRST_TOPIC + topics.size())));
             }
-            if (climate.isFromTheEnd()) {
-                fleet.start(() -> Await.until("the mirror knows where to begin", START, scene.copied()::isPlaced));
-                topics.forEach(SourceTopic::writeBacklog);
-            } else {
-                topics.forEach(SourceTopic::writeBacklog);
-                fleet.start(() -> {});
-            }
+            begin(scene);
             breakThings(scene, group);
         } finally {
             topics.forEach(SourceTopic::close);
         }
         log.tell("the weather is over");
         new ProgressJudge(scene, judgement).judgeTheEnd();
+        CopyJudge judge = new CopyJudge(scene, judgement);
+        if (judge.isCutoverPossible()) {
+            log.tell("all is copied; moving to the target");
+            fleet.cutOver();
+        }
         log.tell("all is copied; stopping");
         fleet.stop(() -> false);
         log.tell("comparing");
         judgement.foundFaults(log.faults());
-        new CopyJudge(scene, judgement).judge(group);
+        judge.judge(group);
+    }
+
+    /** Starts the mirror, and writes what is there before it. */
+    private void begin(Scene scene) throws ExecutionException, TimeoutException {
+        MirrorFleet fleet = scene.fleet();
+        if (climate.start() == Start.END_OF_EMPTY_TOPICS) {
+            startPlaced(scene);
+            scene.topics().forEach(SourceTopic::writeBacklog);
+            return;
+        }
+        scene.topics().forEach(SourceTopic::writeBacklog);
+        if (climate.start().leavesOut()) {
+            scene.topics().forEach(topic -> topic.whileSilent(() -> {}));
+            Await.until("no transaction is open", START, scene.copied()::isDecided);
+            fleet.startAt(leaveOut(scene));
+            startPlaced(scene);
+        } else {
+            fleet.start(() -> {});
+        }
+    }
+
+    /** Before they have a member, other processes that start at the same time may say once more where the end is. */
+    private void startPlaced(Scene scene) {
+        scene.fleet().start(() -> {
+            if (!Await.holdsWithin(START, scene.copied()::isPlaced)) {
+                judgement.found(Rule.STUCK, 1, "the mirror does not know where to begin");
+            }
+        });
+    }
+
+    /** Leaves out what is there, or what is older than the newer half of some topic; returns where that begins. */
+    private String leaveOut(Scene scene) throws ExecutionException, TimeoutException {
+        Side source = scene.source();
+        List<TopicPartition> partitions = source.partitions(climate.topicNames());
+        if (climate.start() == Start.END) {
+            source.leaveOut(source.ends(partitions, IsolationLevel.READ_COMMITTED));
+            return "latest";
+        }
+        SourceTopic topic = Chance.any(scene.topics(), Climate.random(climate.seed(), START_TIME));
+        long time = topic.middleTimestamp();
+        source.leaveOut(source.offsetsAt(partitions, time));
+        return Instant.ofEpochMilli(time).toString();
     }
 
     /**

@@ -37,6 +37,7 @@ class ClimateTest {
                 .anyMatch(Climate::areTopicsCreatedAgain)
                 .anyMatch(climate -> climate.target().isAuthorized());
         assertThat(CLIMATES.stream().map(Climate::loss)).contains(SourceLoss.values());
+        assertThat(CLIMATES.stream().map(Climate::start)).contains(Start.values());
     }
 
     @Test
@@ -45,6 +46,15 @@ class ClimateTest {
                 .filteredOn(climate -> climate.loss().isOfTheEnd())
                 .isNotEmpty()
                 .allMatch(climate -> climate.source().brokers() == 1);
+    }
+
+    @Test
+    void shouldLeaveOutNothingThatMayHaveToBeCopiedAgain() {
+        assertThat(CLIMATES)
+                .filteredOn(climate -> climate.start().leavesOut())
+                .isNotEmpty()
+                .noneMatch(Climate::areCopiesDeleted)
+                .noneMatch(climate -> climate.loss().isOfTheEnd());
     }
 
     @Test

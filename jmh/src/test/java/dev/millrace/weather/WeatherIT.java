@@ -26,9 +26,9 @@ class WeatherIT {
     private static final long EXACT = 37957;
 
     /**
-     * Two processes with {@code --resume exactly-once} and the newer group protocol copy transactions, some left open, groups
-     * and settings, to other names, with no more rights at the target than they need; the source deletes what they have not
-     * copied.
+     * Two processes with {@code --resume exactly-once} and the newer group protocol, started at the end of what is there, copy
+     * transactions, some left open, groups and settings, to other names, with no more rights at the target than they need; the
+     * source deletes what they have not copied.
      */
     private static final long EXACTLY_ONCE = 17348;
 
