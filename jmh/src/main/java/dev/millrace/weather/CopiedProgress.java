@@ -35,13 +35,7 @@ final class CopiedProgress {
 
     /** Whether no transaction of the source is open, so that its end is where all readers find it. */
     boolean isDecided() {
-        try {
-            List<TopicPartition> partitions = source.partitions(climate.topicNames());
-            return source.ends(partitions, IsolationLevel.READ_COMMITTED)
-                    .equals(source.ends(partitions, IsolationLevel.READ_UNCOMMITTED));
-        } catch (ExecutionException | TimeoutException e) {
-            return false;
-        }
+        return inOpenTransactions(source, climate.topicNames()).isEmpty();
     }
 
     /** Where readers of committed records find the end of each partition of the source. */
@@ -117,18 +111,22 @@ final class CopiedProgress {
 
     /** Which partitions of the target have records that readers of committed records do not see yet. */
     Map<TopicPartition, String> inOpenTransactions() {
+        return inOpenTransactions(
+                target, climate.topicNames().stream().map(climate::copyOf).toList());
+    }
+
+    private static Map<TopicPartition, String> inOpenTransactions(Side side, Collection<String> topics) {
         Map<TopicPartition, String> open = new HashMap<>();
         try {
-            List<TopicPartition> copies = target.partitions(
-                    climate.topicNames().stream().map(climate::copyOf).toList());
-            Map<TopicPartition, Long> ends = target.ends(copies, IsolationLevel.READ_UNCOMMITTED);
-            target.ends(copies, IsolationLevel.READ_COMMITTED).forEach((partition, end) -> {
+            List<TopicPartition> partitions = side.partitions(topics);
+            Map<TopicPartition, Long> ends = side.ends(partitions, IsolationLevel.READ_UNCOMMITTED);
+            side.ends(partitions, IsolationLevel.READ_COMMITTED).forEach((partition, end) -> {
                 if (end < ends.get(partition)) {
                     open.put(partition, end + " of " + ends.get(partition) + " can be read");
                 }
             });
         } catch (ExecutionException | TimeoutException e) {
-            open.put(UNKNOWN, "the target does not answer: " + e);
+            open.put(UNKNOWN, "the " + side + " does not answer: " + e);
         }
         return open;
     }
