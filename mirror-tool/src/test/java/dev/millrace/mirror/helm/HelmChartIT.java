@@ -188,6 +188,8 @@ class HelmChartIT {
                 "cpus=0.5",
                 "cpus=500m,cpuLimit=0.5",
                 "extraVolumeMounts[0].name=a,extraVolumeMounts[0].mountPath=/etc/mirror/credentials/old/,"
+                        + "mirror.source\\.ssl\\.truststore\\.location=/etc/mirror/credentials/old/ca.crt",
+                "extraVolumeMounts[0].name=a,extraVolumeMounts[0].mountPath=/etc/mirror/credentials/old/ca.crt,"
                         + "mirror.source\\.ssl\\.truststore\\.location=/etc/mirror/credentials/old/ca.crt"
             })
     void shouldTakeWhatOnlyLooksWrong(String values) {
