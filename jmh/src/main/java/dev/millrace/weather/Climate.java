@@ -72,9 +72,6 @@ record Climate(
         int seconds = 20 + random.nextInt(41);
         Start start = random.nextInt(4) == 0 ? Start.END_OF_EMPTY_TOPICS : Start.FIRST_RECORD;
         SourceLoss loss = Chance.any(LOSSES, random);
-        if (loss.isOfTheEnd() && source.brokers() > 1) {
-            loss = SourceLoss.NOTHING; // the other brokers have all of it
-        }
         boolean isLateStart = random.nextInt(3) == 0;
         Start late = Chance.any(LATE_STARTS, random);
         // What is copied again then begins with the first record, or with those that get offsets before the start.

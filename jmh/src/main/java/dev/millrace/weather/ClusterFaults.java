@@ -221,7 +221,8 @@ final class ClusterFaults extends Faults {
     private void changeSetting() {
         TopicKind topic = Chance.any(scene.topics(), random).kind();
         log.fault(topic.shortName(), "has another setting");
-        scene.source().set(topic.name(), "file.delete.delay.ms", Integer.toString(1_000 + random.nextInt(100_000)));
+        var unused = scene.source()
+                .set(topic.name(), "file.delete.delay.ms", Integer.toString(1_000 + random.nextInt(100_000)));
     }
 
     /** Its records go, and those that come next begin at offset 0. */

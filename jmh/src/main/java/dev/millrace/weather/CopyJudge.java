@@ -1,5 +1,6 @@
 package dev.millrace.weather;
 
+import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.util.List;
 import java.util.Set;
@@ -29,18 +30,32 @@ final class CopyJudge {
         this.judgement = judgement;
     }
 
-    /** Whether the mirror promises that the target is as the source in the end, so that one can move there. */
-    boolean isCutoverPossible() {
+    /** Whether the target is as the source, and knows where groups go on, so that one can move there. */
+    boolean isCutoverPossible() throws ExecutionException, TimeoutException {
         boolean mayAsk = !climate.source().isAuthorized() && !climate.target().isAuthorized();
         boolean isClean = !scene.fleet().wasKilled()
                 && !scene.fleet().wasFrozen()
-                && !scene.fleet().wasSetBack();
-        return mayAsk
-                && isClean
-                && climate.topics().stream()
-                        .allMatch(topic -> topic.isCopiedWhole()
-                                && !topic.hasStranger()
-                                && Promise.of(climate.mirror(), topic, incidents(topic)) == Promise.EXACT);
+                && !scene.fleet().wasSetBack()
+                && climate.topicNames().stream().allMatch(gone::isEmpty);
+        if (!mayAsk || (climate.mirror().hasGroups() && !isClean)) {
+            return false;
+        }
+        for (TopicKind topic : climate.topics()) {
+            if (!topic.isCopiedWhole()
+                    || topic.hasStranger()
+                    || gone.mustBeCopiedAgain(topic.name())
+                    || !isSame(topic.name())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether the target has what the source still has, once and in order; it may have what the source has no more. */
+    private boolean isSame(String topic) throws ExecutionException, TimeoutException {
+        Comparison comparison =
+                source.read(topic, record -> true).compare(target.read(climate.copyOf(topic), record -> true));
+        return comparison.lost() + comparison.doubled() + comparison.reordered() == 0;
     }
 
     void judge(ReaderGroup group) throws ExecutionException, TimeoutException {
@@ -64,7 +79,6 @@ final class CopyJudge {
         if (!fleet.wasFrozen()) {
             group.judgeSetBack(judgement, gone);
         }
-        fleet.judgeSecrets();
     }
 
     private Incidents incidents(TopicKind topic) {

@@ -45,22 +45,21 @@ final class GoneRecords {
     }
 
     /**
-     * Deletes the last records of these partitions of a topic that nobody writes to, as the crash of its only broker does;
-     * blocks until they are gone, and returns how many.
+     * Has these partitions of a topic that nobody writes to lose their last records, and returns how many.
      *
+     * @param ends where they end afterwards
+     * @param loss takes the records away; blocks until they are gone
      * @throws ExecutionException if they cannot be read first; nothing is deleted then
      * @throws TimeoutException the same
      */
-    synchronized long loseEnd(Side source, String topic, Map<TopicPartition, LogCut> cuts)
+    synchronized long loseEnd(Side source, String topic, Map<TopicPartition, Long> ends, Runnable loss)
             throws ExecutionException, TimeoutException {
-        Map<TopicPartition, Long> ends = new HashMap<>();
-        cuts.forEach((partition, cut) -> ends.put(partition, cut.offset()));
         Predicate<ConsumerRecord<byte[], byte[]>> isLost =
                 record -> ends.containsKey(new TopicPartition(record.topic(), record.partition()))
                         && !Side.isBefore(ends).test(record);
         TopicDigest lost = source.read(topic, isLost);
         withoutEnd.add(topic);
-        source.loseEnds(cuts.values());
+        loss.run();
         add(topic, lost, lost);
         return lost.records();
     }

@@ -1,5 +1,6 @@
 package dev.millrace.weather;
 
+import dev.millrace.testkit.Await;
 import dev.millrace.testkit.process.ChildFolder;
 import dev.millrace.testkit.process.CommandProcess;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -34,6 +36,8 @@ final class MirrorFleet implements AutoCloseable {
 
     /** Appears nowhere else, as {@link Side#PASSWORD}. */
     static final String TOKEN = "weather-token-4711";
+
+    private static final String ALL_TOPICS = "--topics=" + TopicKind.PATTERN;
 
     private static final Duration COMMAND = Duration.ofMinutes(5);
 
@@ -92,7 +96,7 @@ final class MirrorFleet implements AutoCloseable {
         members = IntStream.range(0, kind.processes())
                 .mapToObj(number -> new MirrorMember(
                         number,
-                        () -> launch("run", "--topics=" + TopicKind.PATTERN, "--http=0"),
+                        () -> launch("run", ALL_TOPICS, "--http=0"),
                         climate.isForgottenByTheTarget(),
                         judgement))
                 .toList();
@@ -152,7 +156,7 @@ final class MirrorFleet implements AutoCloseable {
     void rewind(TopicPartition partition, long offset, BooleanSupplier mayFail) throws InterruptedException {
         // The members of a process that was killed are in the group for as long as a session.
         run(
-                () -> mayFail.getAsBoolean() || wasKilled(),
+                code -> code == 0 || (code == 1 && (mayFail.getAsBoolean() || wasKilled())),
                 "rewind",
                 "--topics=" + Pattern.quote(partition.topic()),
                 "--partitions=" + partition.partition(),
@@ -160,22 +164,45 @@ final class MirrorFleet implements AutoCloseable {
                 "--yes");
     }
 
-    /** Moves to the target while all processes run. Requires that nothing is broken, and that the target equals the source. */
-    void cutOver() throws InterruptedException {
-        run(() -> false, "cutover", "--topics=" + TopicKind.PATTERN, "--quiet=1s", "--give-up-after=2m", "--yes");
+    /**
+     * Moves to the target while all processes run, stops them, and turns the direction; returns whether that is done. Requires
+     * that nothing is broken, and that the target equals the source.
+     */
+    boolean cutOver() throws InterruptedException {
+        try (CommandProcess cutover =
+                launch("cutover", ALL_TOPICS, "--quiet=1s", "--give-up-after=2m", "--keep-way-back", "--yes")) {
+            Await.holdsWithin(COMMAND, () -> cutover.hasPrinted("stop the mirror now") || !cutover.isAlive());
+            stop(() -> false);
+            return judgeEnd(cutover, "cutover", code -> code == 0);
+        }
     }
 
-    /** Blocks until a command has ended, and judges how. */
-    private void run(BooleanSupplier mayFail, String name, String... more) throws InterruptedException {
+    /** Judges that no process copies to the target any more, and starts all of them in the other direction. */
+    void turn() throws InterruptedException {
+        run(code -> code == 1, "run", ALL_TOPICS);
+        options.add("--back");
+        members.forEach(MirrorMember::start);
+    }
+
+    private void run(IntPredicate isRight, String name, String... more) throws InterruptedException {
         try (CommandProcess process = launch(name, more)) {
+            var unused = judgeEnd(process, name, isRight);
+        }
+    }
+
+    /** Blocks until a command has ended, and judges how; returns whether that is right. */
+    private boolean judgeEnd(CommandProcess process, String name, IntPredicate isRight) throws InterruptedException {
+        try {
             int code = process.awaitExit(COMMAND);
-            if (code != 0 && !(code == 1 && mayFail.getAsBoolean())) {
-                judgement.found(
-                        Rule.EXIT, 1, "mirror " + name + " has ended with exit code " + code + ": " + process.output());
+            if (isRight.test(code)) {
+                return true;
             }
+            judgement.found(
+                    Rule.EXIT, 1, "mirror " + name + " has ended with exit code " + code + ": " + process.output());
         } catch (AssertionError e) {
             judgement.found(Rule.EXIT, 1, "mirror " + name + " has not ended within " + COMMAND.toMinutes() + " min");
         }
+        return false;
     }
 
     List<MirrorMember> members() {

@@ -23,13 +23,14 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import org.objectweb.asm.Opcodes;
 
-/** A mirror that is wrong in one thing, so that one rule must be found broken. */
+/** A mirror that is wrong in one thing, so that one rule must be found broken. Each rule has one or more. */
 @SuppressWarnings("ImmutableEnumChecker") // only a count of hits changes
 enum MirrorTwin {
     WHAT_IS_SENT_IS_COMMITTED(
             Rule.LOST,
             auto("at-least-once"),
             otherCall("copy.PartitionCopy", "ackedOrNull", "positionOrNull", "endOrNull")),
+    LOST_ENDS_ARE_NOT_NOTICED(Rule.LOST, auto("exact"), call("fetch.PositionChecks$Answer", "take", "offset", 0)),
     TARGET_IS_NOT_ASKED_WHAT_IT_HAS(Rule.DOUBLED, auto("exact"), call("resume.ExactResume", "find", "isPresent", 0)),
     LATEST_WAITING_BATCH_FIRST(
             Rule.REORDERED,
@@ -38,6 +39,10 @@ enum MirrorTwin {
             otherCall("copy.WaitingBatches", "doPossible", "remove", "removeLast"),
             field("pass.AckedBatches", "add", "lastNextOffset")),
     HEADERS_ARE_LEFT_OUT(Rule.CHANGED, Wanted.copies("consumer", null), call("pass.CopiedRecord", "of", "headers", 0)),
+    LATE_STARTS_ARE_EARLY(
+            Rule.CHANGED,
+            auto("exact"),
+            otherCall("progress.SourcePositions", "offsets", "endOffsets", "beginningOffsets")),
     ABORTED_RECORDS_ARE_COPIED(Rule.ABORTED_READ, auto("exact"), call("copy.PartitionCopy", "copy", "isAborted", 0)),
     OPENED_BATCHES_ARE_NOT_COMPRESSED(
             Rule.RECODED,

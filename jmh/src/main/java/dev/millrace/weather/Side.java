@@ -33,10 +33,12 @@ import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.ElectionNotNeededException;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
 
@@ -193,11 +195,35 @@ final class Side implements AutoCloseable {
         succeeds(() -> get(admin.deleteTopics(List.of(topic)).all()));
     }
 
-    /** Changes a setting of a topic, if the cluster answers. */
-    void set(String topic, String key, String value) {
-        AlterConfigOp change = new AlterConfigOp(new ConfigEntry(key, value), AlterConfigOp.OpType.SET);
-        succeeds(() -> get(admin.incrementalAlterConfigs(Map.of(resource(topic), List.of(change)))
-                .all()));
+    /** Changes a setting of a topic; false if the cluster does not answer. */
+    boolean set(String topic, String key, String value) {
+        return change(topic, new ConfigEntry(key, value), AlterConfigOp.OpType.SET);
+    }
+
+    /** Gives a topic the cluster's own value of a setting; false if the cluster does not answer. */
+    boolean unset(String topic, String key) {
+        return change(topic, new ConfigEntry(key, ""), AlterConfigOp.OpType.DELETE);
+    }
+
+    private boolean change(String topic, ConfigEntry entry, AlterConfigOp.OpType how) {
+        return succeeds(() ->
+                get(admin.incrementalAlterConfigs(Map.of(resource(topic), List.of(new AlterConfigOp(entry, how))))
+                        .all()));
+    }
+
+    /** The partitions of a topic that this broker leads. */
+    List<TopicPartition> ledBy(int broker, String topic) throws ExecutionException, TimeoutException {
+        return get(admin.describeTopics(List.of(topic)).allTopicNames()).get(topic).partitions().stream()
+                .filter(partition ->
+                        partition.leader() != null && partition.leader().id() == broker)
+                .map(partition -> new TopicPartition(topic, partition.partition()))
+                .toList();
+    }
+
+    /** Elects a leader for those of these partitions that have none, whatever records it lacks; false if there is none yet. */
+    boolean electUncleanly(Set<TopicPartition> partitions) throws ExecutionException, TimeoutException {
+        return get(admin.electLeaders(ElectionType.UNCLEAN, partitions).partitions()).values().stream()
+                .allMatch(failure -> failure.isEmpty() || failure.get() instanceof ElectionNotNeededException);
     }
 
     /** The settings that a topic has of its own. */

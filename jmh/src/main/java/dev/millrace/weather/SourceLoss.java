@@ -7,7 +7,10 @@ enum SourceLoss {
     FIRST_WHILE_PAUSED("the source deletes what a paused mirror has not copied"),
     /** The first records of a topic, while no process of the mirror runs. */
     FIRST_WHILE_STOPPED("the source deletes what a stopped mirror has not copied"),
-    /** The last records of a topic, as its only broker crashes: their offsets are given to other records. */
+    /**
+     * The last records of a topic: its only broker crashes, or a broker is elected that never had them. Their offsets are given
+     * to other records.
+     */
     LAST_WHILE_RUNNING("the source loses ends of logs"),
     /** The same while no process of the mirror runs. */
     LAST_WHILE_STOPPED("the source loses ends of logs while the mirror is stopped");

@@ -3,6 +3,7 @@ package dev.millrace.weather;
 import dev.millrace.faults.FaultLog;
 import dev.millrace.testkit.Await;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -22,6 +23,9 @@ final class SourceLossFault {
 
     /** How long to wait until more is written. */
     private static final Duration MORE = Duration.ofSeconds(10);
+
+    /** For how long a broker gets records that no other broker has. */
+    private static final Duration ALONE = Duration.ofSeconds(8);
 
     private final Scene scene;
     private final Random random;
@@ -65,10 +69,11 @@ final class SourceLossFault {
                 loseFirst(topic.kind());
                 fleet.members().forEach(MirrorMember::start);
             }
-            case LAST_WHILE_RUNNING -> loseLast(topic);
+            case LAST_WHILE_RUNNING -> prepareLossOfEnd(topic).run();
             case LAST_WHILE_STOPPED -> {
+                Runnable prepared = prepareLossOfEnd(topic);
                 fleet.stop(mayFail);
-                loseLast(topic);
+                prepared.run();
                 // The log may grow beyond its old end.
                 LockSupport.parkNanos((long) (random.nextDouble() * MORE.toNanos()));
                 fleet.members().forEach(MirrorMember::start);
@@ -96,19 +101,36 @@ final class SourceLossFault {
         LockSupport.parkNanos(ClusterFaults.UNTIL_NOTED.toNanos());
     }
 
-    /** Cuts logs as an unclean election does, or a disk that has not written what the broker gave it. */
-    private void loseLast(SourceTopic topic) throws ExecutionException, TimeoutException {
+    /** Blocks until there are records that can be lost, which the mirror may copy; returns what takes them away. */
+    private Runnable prepareLossOfEnd(SourceTopic topic) throws ExecutionException, TimeoutException {
         String name = topic.kind().name();
-        List<TopicPartition> partitions = scene.source().partitions(List.of(name));
-        topic.whileSilent(() -> {
-            try {
-                Map<TopicPartition, LogCut> cuts = scene.source().drawCuts(partitions, random);
-                log.tell(
-                        "%s: has lost %d records",
-                        topic.kind().shortName(), scene.gone().loseEnd(scene.source(), name, cuts));
-            } catch (ExecutionException | TimeoutException e) {
-                throw new IllegalStateException("The source cannot be read", e);
-            }
-        });
+        if (scene.climate().source().brokers() == 1) {
+            List<TopicPartition> partitions = scene.source().partitions(List.of(name));
+            return () -> topic.whileSilent(() -> cutLogs(topic.kind(), partitions));
+        }
+        UncleanElection election = new UncleanElection(scene.source(), name, random.nextInt(topic.partitions()));
+        topic.whileSilent(election::prepare);
+        topic.writeMore();
+        LockSupport.parkNanos(ALONE.toNanos());
+        return () -> topic.whileSilent(() -> loseEnd(topic.kind(), election.ends(), election::elect));
+    }
+
+    /** As a disk does that has not written what the only broker gave it. */
+    private void cutLogs(TopicKind topic, List<TopicPartition> partitions) {
+        Side source = scene.source();
+        Map<TopicPartition, LogCut> cuts = source.drawCuts(partitions, random);
+        Map<TopicPartition, Long> ends = new HashMap<>();
+        cuts.forEach((partition, cut) -> ends.put(partition, cut.offset()));
+        loseEnd(topic, ends, () -> source.loseEnds(cuts.values()));
+    }
+
+    private void loseEnd(TopicKind topic, Map<TopicPartition, Long> ends, Runnable loss) {
+        try {
+            log.tell(
+                    "%s: has lost %d records",
+                    topic.shortName(), scene.gone().loseEnd(scene.source(), topic.name(), ends, loss));
+        } catch (ExecutionException | TimeoutException e) {
+            throw new IllegalStateException("The source cannot be read", e);
+        }
     }
 }

@@ -28,6 +28,7 @@ final class SourceTopic implements AutoCloseable {
     private static final Duration STEP = Duration.ofMillis(20);
     private static final Duration CLOSE = Duration.ofSeconds(1);
     private static final int MAX_TRANSACTION = 200;
+    private static final int MORE = 50;
     /** What a lost producer leaves open must end before the judge. */
     private static final Duration OPEN = Duration.ofSeconds(10);
 
@@ -62,6 +63,11 @@ final class SourceTopic implements AutoCloseable {
 
     TopicKind kind() {
         return kind;
+    }
+
+    /** How many records it has been given so far. */
+    int written() {
+        return written;
     }
 
     int partitions() {
@@ -110,6 +116,11 @@ final class SourceTopic implements AutoCloseable {
             }
         }
         whileSilent(() -> {});
+    }
+
+    /** Writes some records now, though all others may be written. */
+    void writeMore() {
+        writeSome(Math.max(MORE, kind.records() / MORE));
     }
 
     /** What a producer has failed to write is not written again: the mirror has to copy what is there. */

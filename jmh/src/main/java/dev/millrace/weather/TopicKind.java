@@ -153,6 +153,29 @@ record TopicKind(
         return (long) LARGE_RECORDS * largeBytes + (long) records * (valueBytes / 2 + OVERHEAD_BYTES);
     }
 
+    /** What others write to its copy once they have moved there: fewer records, and none that an option of the mirror is about. */
+    TopicKind writtenTo(String copy) {
+        int few = Math.max(MIN_RECORDS, records / 10);
+        return new TopicKind(
+                copy,
+                partitions,
+                codec,
+                hasKeys,
+                valueBytes,
+                0,
+                few,
+                batchBytes,
+                ageDays,
+                timestamps,
+                false,
+                isLogAppendTime,
+                false,
+                isCompacted,
+                hasSmallSegments,
+                false,
+                few);
+    }
+
     String shortName() {
         return name.length() < MAX_NAME / 2 ? name : name.substring(0, PREFIX.length() + 2) + "...";
     }

@@ -111,15 +111,22 @@ final class WeatherRun {
         log.tell("the weather is over");
         new ProgressJudge(scene, judgement).judgeTheEnd();
         CopyJudge judge = new CopyJudge(scene, judgement);
+        boolean isTurned = false;
         if (judge.isCutoverPossible()) {
             log.tell("all is copied; moving to the target");
-            fleet.cutOver();
+            isTurned = fleet.cutOver();
+        } else {
+            log.tell("all is copied; stopping");
+            fleet.stop(() -> false);
         }
-        log.tell("all is copied; stopping");
-        fleet.stop(() -> false);
         log.tell("comparing");
         judgement.foundFaults(log.faults());
         judge.judge(group);
+        if (isTurned) {
+            log.tell("the way back");
+            new WayBack(scene, judgement).judge();
+        }
+        fleet.judgeSecrets();
     }
 
     /** Starts the mirror, and writes what is there before it. */

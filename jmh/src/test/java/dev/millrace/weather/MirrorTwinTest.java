@@ -27,7 +27,7 @@ class MirrorTwinTest {
 
     @Test
     void shouldBreakEveryRule() {
-        assertThat(Stream.of(MirrorTwin.values()).map(MirrorTwin::rule)).containsOnlyOnce(Rule.values());
+        assertThat(Stream.of(MirrorTwin.values()).map(MirrorTwin::rule)).contains(Rule.values());
     }
 
     @Test
