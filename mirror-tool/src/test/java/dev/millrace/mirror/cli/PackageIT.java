@@ -8,6 +8,7 @@ import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.UnpackedPackage;
 import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.cluster.SaslMechanism;
+import dev.millrace.testkit.cluster.SignedTokens;
 import dev.millrace.testkit.oracle.Comparison;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -41,6 +42,8 @@ class PackageIT {
 
     private static UnpackedPackage unpacked;
 
+    private static SignedTokens tokens;
+
     @AutoClose
     private static MirrorFixture clusters;
 
@@ -49,7 +52,11 @@ class PackageIT {
     @BeforeAll
     static void unpackAndStartClusters() throws Exception {
         unpacked = UnpackedPackage.in(folder);
-        clusters = new MirrorFixture(builder -> builder.listeners(Listener.SSL, Listener.SASL_SSL));
+        tokens = new SignedTokens(folder);
+        clusters = new MirrorFixture(builder -> {
+            tokens.brokerSettings(Listener.SASL_PLAINTEXT).forEach(builder::setting);
+            return builder.listeners(Listener.SSL, Listener.SASL_SSL, Listener.SASL_PLAINTEXT);
+        });
     }
 
     @Test
@@ -79,6 +86,22 @@ class PackageIT {
         assertThat(clusters.compare("orders")).as("seed %d", seed).matches(Comparison::isExact);
         assertThat(clusters.compare("payments-eu")).as("seed %d", seed).matches(Comparison::isExact);
         assertThat(run(mirror("verify", config, "--group=packaged"))).contains("payments-eu");
+    }
+
+    /** Kafka's classes for that need more than Kafka's clients bring. */
+    @Test
+    void shouldLogInWithATokenFromAFile() throws Exception {
+        clusters.source().createTopic("orders-by-token", 1, 1, Map.of());
+        tokens.replace(Duration.ofHours(1));
+        Map<String, Object> source = clusters.source().clientConfig(Listener.SASL_PLAINTEXT);
+        Map<String, Object> target = clusters.target().clientConfig(Listener.SASL_PLAINTEXT);
+        source.putAll(tokens.clientSettings());
+        target.putAll(tokens.clientSettings());
+        ProcessBuilder plan =
+                unpacked.isolated(mirror("plan", "--config=" + sample(source, target), "--topics=orders-by-token"));
+        plan.environment().put("MIRROR_JAVA_OPTS", "-D" + SignedTokens.ALLOWED_URLS + "=" + tokens.url());
+
+        assertThat(run(plan)).contains("1 topic, at most 0 records to mirror");
     }
 
     /** Does what Docker would do with files and commands; the base is this machine. */
@@ -138,7 +161,10 @@ class PackageIT {
         List<String> args =
                 new ArrayList<>(List.of("--multi-release", "17", "--ignore-missing-deps", "--print-module-deps"));
         try (Stream<Path> jars = Files.list(unpacked.root().resolve("lib"))) {
-            jars.map(Path::toString).forEach(args::add);
+            // What is not there of the JDK, it does without.
+            jars.map(Path::toString)
+                    .filter(jar -> !jar.contains("jackson-databind"))
+                    .forEach(args::add);
         }
         StringWriter named = new StringWriter();
         StringWriter errors = new StringWriter();
@@ -189,12 +215,18 @@ class PackageIT {
 
     /** The sample of the package, with the addresses and the certificates of the clusters. */
     private static Path sample() throws IOException {
+        return sample(
+                clusters.source().clientConfig(Listener.SSL),
+                clusters.target().clientConfig(Listener.SASL_SSL, SaslMechanism.SCRAM_SHA_512));
+    }
+
+    private static Path sample(Map<String, Object> source, Map<String, Object> target) throws IOException {
         StringBuilder config =
                 new StringBuilder(Files.readString(unpacked.root().resolve("samples/mirror.yaml"))
-                        .replace("old:9092", clusters.source().bootstrapServers(Listener.SSL))
-                        .replace("new:9092", clusters.target().bootstrapServers(Listener.SASL_SSL)));
-        addSettings(config, "source.", clusters.source().clientConfig(Listener.SSL));
-        addSettings(config, "target.", clusters.target().clientConfig(Listener.SASL_SSL, SaslMechanism.SCRAM_SHA_512));
+                        .replace("old:9092", source.get("bootstrap.servers").toString())
+                        .replace("new:9092", target.get("bootstrap.servers").toString()));
+        addSettings(config, "source.", source);
+        addSettings(config, "target.", target);
         return Files.writeString(Files.createTempFile(folder, "mirror", ".yaml"), config);
     }
 
