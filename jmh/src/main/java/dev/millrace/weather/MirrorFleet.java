@@ -45,6 +45,7 @@ final class MirrorFleet implements AutoCloseable {
 
     private final List<String> command;
     private final List<String> options;
+    private final List<String> runOptions = new ArrayList<>(List.of(ALL_TOPICS, "--http=0"));
     private final ChildFolder folder = ChildFolder.create("millrace-weather-");
     private final List<MirrorMember> members;
     private final Judgement judgement;
@@ -96,7 +97,7 @@ final class MirrorFleet implements AutoCloseable {
         members = IntStream.range(0, kind.processes())
                 .mapToObj(number -> new MirrorMember(
                         number,
-                        () -> launch("run", ALL_TOPICS, "--http=0"),
+                        () -> launch("run", runOptions.toArray(String[]::new)),
                         climate.isForgottenByTheTarget(),
                         judgement))
                 .toList();
@@ -155,13 +156,15 @@ final class MirrorFleet implements AutoCloseable {
      */
     void rewind(TopicPartition partition, long offset, BooleanSupplier mayFail) throws InterruptedException {
         // The members of a process that was killed are in the group for as long as a session.
-        run(
-                code -> code == 0 || (code == 1 && (mayFail.getAsBoolean() || wasKilled())),
+        try (CommandProcess rewind = launch(
                 "rewind",
                 "--topics=" + Pattern.quote(partition.topic()),
                 "--partitions=" + partition.partition(),
                 "--to=" + offset,
-                "--yes");
+                "--yes")) {
+            var unused = judgeEnd(
+                    rewind, "rewind", code -> code == 0 || (code == 1 && (mayFail.getAsBoolean() || wasKilled())));
+        }
     }
 
     /**
@@ -177,16 +180,16 @@ final class MirrorFleet implements AutoCloseable {
         }
     }
 
-    /** Judges that no process copies to the target any more, and starts all of them in the other direction. */
-    void turn() throws InterruptedException {
-        run(code -> code == 1, "run", ALL_TOPICS);
-        options.add("--back");
+    /** Starts all processes in the other direction, once it is turned. */
+    void startBack() {
+        runOptions.add("--back");
         members.forEach(MirrorMember::start);
     }
 
-    private void run(IntPredicate isRight, String name, String... more) throws InterruptedException {
-        try (CommandProcess process = launch(name, more)) {
-            var unused = judgeEnd(process, name, isRight);
+    /** Judges whether a process that would copy to the target again refuses to start. */
+    void judgeRefusal() throws InterruptedException {
+        try (CommandProcess run = launch("run", ALL_TOPICS)) {
+            var unused = judgeEnd(run, "run", code -> code == 1 && run.hasPrinted("turned the direction"));
         }
     }
 

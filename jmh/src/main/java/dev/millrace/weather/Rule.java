@@ -10,7 +10,7 @@ enum Rule {
     DOUBLED,
     /** Records out of order that nothing allows. */
     REORDERED,
-    /** Records of the target that the source never had in this partition. */
+    /** Records of the target that the source never had in this partition, or only before the mirror's start. */
     CHANGED,
     /** Records of the target that the source has in aborted transactions only. */
     ABORTED_READ,
@@ -34,7 +34,7 @@ enum Rule {
     LEAKED,
     /** Lines in which a password or a token was printed. */
     TOLD_SECRET,
-    /** Processes that ended by themselves, with a wrong exit code, or too late. */
+    /** Processes and commands that ended by themselves, with a wrong exit code, or too late. */
     EXIT;
 
     @Override

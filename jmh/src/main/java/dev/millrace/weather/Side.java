@@ -211,6 +211,14 @@ final class Side implements AutoCloseable {
                         .all()));
     }
 
+    /** The broker to which members of a group commit. */
+    int coordinator(String group) throws ExecutionException, TimeoutException {
+        return get(admin.describeConsumerGroups(List.of(group)).all())
+                .get(group)
+                .coordinator()
+                .id();
+    }
+
     /** The partitions of a topic that this broker leads. */
     List<TopicPartition> ledBy(int broker, String topic) throws ExecutionException, TimeoutException {
         return get(admin.describeTopics(List.of(topic)).allTopicNames()).get(topic).partitions().stream()

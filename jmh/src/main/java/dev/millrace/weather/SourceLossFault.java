@@ -18,14 +18,11 @@ final class SourceLossFault {
     /** Until the mirror has committed something: what it leaves out before that, it names nowhere. */
     private static final Duration BEGIN = Duration.ofMinutes(1);
 
-    /** What a paused mirror has read before is still copied and committed. */
+    /** Until what the mirror has read, or can read, is copied and committed. */
     private static final Duration IN_FLIGHT = Duration.ofSeconds(4);
 
     /** How long to wait until more is written. */
     private static final Duration MORE = Duration.ofSeconds(10);
-
-    /** For how long a broker gets records that no other broker has. */
-    private static final Duration ALONE = Duration.ofSeconds(8);
 
     private final Scene scene;
     private final Random random;
@@ -82,7 +79,7 @@ final class SourceLossFault {
     }
 
     private boolean mayLose(TopicKind topic) {
-        // A cut of the files might come before what was deleted, and might take the markers of transactions.
+        // What is lost at the end might be deleted already, or the markers of transactions.
         return topic.isCopiedWhole()
                 && !(scene.climate().loss().isOfTheEnd()
                         && (topic.isTransactional() || !scene.gone().isEmpty(topic.name())));
@@ -108,11 +105,21 @@ final class SourceLossFault {
             List<TopicPartition> partitions = scene.source().partitions(List.of(name));
             return () -> topic.whileSilent(() -> cutLogs(topic.kind(), partitions));
         }
-        UncleanElection election = new UncleanElection(scene.source(), name, random.nextInt(topic.partitions()));
+        UncleanElection election = new UncleanElection(scene.source(), name, anyButCoordinator());
         topic.whileSilent(election::prepare);
         topic.writeMore();
-        LockSupport.parkNanos(ALONE.toNanos());
+        topic.whileSilent(() -> {}); // it is acknowledged, so that the mirror can read it
+        LockSupport.parkNanos(IN_FLIGHT.toNanos());
         return () -> topic.whileSilent(() -> loseEnd(topic.kind(), election.ends(), election::elect));
+    }
+
+    /** A broker without which the mirror can still commit. */
+    private int anyButCoordinator() throws ExecutionException, TimeoutException {
+        int brokers = scene.climate().source().brokers();
+        if (scene.climate().mirror().isExactlyOnce()) { // then it commits at the target
+            return 1 + random.nextInt(brokers);
+        }
+        return 1 + (scene.source().coordinator(MirrorFleet.GROUP) + random.nextInt(brokers - 1)) % brokers;
     }
 
     /** As a disk does that has not written what the only broker gave it. */

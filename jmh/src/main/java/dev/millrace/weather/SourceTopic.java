@@ -18,7 +18,7 @@ import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Writes the records of one topic of the source: a third at once, the others while the weather lasts. Each has its
+ * Writes the records of one topic: a third at once, the others while the weather lasts. Each has its
  * number in the key or a header, so no two are equal. It does not remember what was written: the judge reads both sides.
  *
  * <p><b>Threads:</b> one writes, any other calls the rest.
@@ -41,15 +41,15 @@ final class SourceTopic implements AutoCloseable {
     private final long firstTimestamp;
     private volatile int partitions;
     private Producer<byte[], byte[]> producer;
-    private int written;
+    private volatile int written;
 
-    SourceTopic(Side source, TopicKind kind, Random random) {
+    SourceTopic(Side side, TopicKind kind, Random random) {
         this.kind = kind;
         this.random = random;
         partitions = kind.partitions();
         firstTimestamp =
                 System.currentTimeMillis() - Duration.ofDays(kind.ageDays()).toMillis();
-        config = new HashMap<>(source.cluster().clientConfig());
+        config = new HashMap<>(side.cluster().clientConfig());
         config.put("compression.type", kind.codec().name);
         config.put("batch.size", kind.batchBytes());
         config.put("linger.ms", 20);
@@ -171,7 +171,8 @@ final class SourceTopic implements AutoCloseable {
     }
 
     private ProducerRecord<byte[], byte[]> next() {
-        int number = written++;
+        int number = written;
+        written = number + 1; // only whoever holds the lock writes it
         byte[] key = kind.hasKeys()
                 ? ByteBuffer.allocate(Long.BYTES).putLong(number % kind.keys()).array()
                 : null;

@@ -153,7 +153,7 @@ record TopicKind(
         return (long) LARGE_RECORDS * largeBytes + (long) records * (valueBytes / 2 + OVERHEAD_BYTES);
     }
 
-    /** What others write to its copy once they have moved there: fewer records, and none that an option of the mirror is about. */
+    /** What others write to its copy once they have moved there: fewer records, small ones, without transactions. */
     TopicKind writtenTo(String copy) {
         int few = Math.max(MIN_RECORDS, records / 10);
         return new TopicKind(

@@ -22,15 +22,14 @@ final class UncleanElection {
 
     private final Side side;
     private final String topic;
-    private final int partition;
-    private int leader;
+    private final int leader;
     private Map<TopicPartition, Long> ends = Map.of();
 
-    /** @param partition loses records, and every other that has the same leader */
-    UncleanElection(Side side, String topic, int partition) {
+    /** @param leader of the partitions that lose records, if it leads any */
+    UncleanElection(Side side, String topic, int leader) {
         this.side = side;
         this.topic = topic;
-        this.partition = partition;
+        this.leader = leader;
     }
 
     /**
@@ -39,7 +38,6 @@ final class UncleanElection {
      */
     void prepare() {
         side.awaitAllInSync();
-        leader = side.cluster().leader(topic, partition);
         ends = endsOfLed();
         Await.until("one replica of " + topic + " is enough", PATIENCE, () -> side.set(topic, MIN_IN_SYNC, "1"));
         side.replicationProxy(leader).setFlow(Flow.NOTHING);
@@ -61,14 +59,14 @@ final class UncleanElection {
     /** Blocks until another broker leads, and all replicas are as its own. All that was written must be acknowledged. */
     void elect() {
         side.cluster().kill(leader);
-        Await.until("another broker leads " + ends.keySet(), PATIENCE, this::isReplaced);
+        Await.until("another broker leads " + ends.keySet(), PATIENCE, this::electsAnother);
         side.replicationProxy(leader).setFlow(Flow.BOTH);
         side.cluster().restart(leader);
         Await.until(topic + " needs its replicas again", PATIENCE, () -> side.unset(topic, MIN_IN_SYNC));
         side.awaitAllInSync();
     }
 
-    private boolean isReplaced() {
+    private boolean electsAnother() {
         try {
             return side.ledBy(leader, topic).isEmpty() && side.electUncleanly(ends.keySet());
         } catch (ExecutionException | TimeoutException e) {

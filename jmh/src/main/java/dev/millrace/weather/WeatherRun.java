@@ -124,7 +124,11 @@ final class WeatherRun {
         judge.judge(group);
         if (isTurned) {
             log.tell("the way back");
-            new WayBack(scene, judgement).judge();
+            try {
+                new WayBack(scene, judgement).judge();
+            } catch (IllegalStateException e) { // nothing is broken, so it is not the clusters
+                judgement.found(Rule.STUCK, 1, "on the way back: " + e.getMessage());
+            }
         }
         fleet.judgeSecrets();
     }

@@ -161,7 +161,7 @@ class PackageIT {
         List<String> args =
                 new ArrayList<>(List.of("--multi-release", "17", "--ignore-missing-deps", "--print-module-deps"));
         try (Stream<Path> jars = Files.list(unpacked.root().resolve("lib"))) {
-            // What is not there of the JDK, it does without.
+            // It names java.desktop and java.sql, and works without them.
             jars.map(Path::toString)
                     .filter(jar -> !jar.contains("jackson-databind"))
                     .forEach(args::add);
