@@ -186,7 +186,7 @@ final class MirrorFleet implements AutoCloseable {
         members.forEach(MirrorMember::start);
     }
 
-    /** Judges whether a process that would copy to the target again refuses to start. */
+    /** Judges whether a process that would copy to the target again refuses to start, though no other runs. */
     void judgeRefusal() throws InterruptedException {
         try (CommandProcess run = launch("run", ALL_TOPICS)) {
             var unused = judgeEnd(run, "run", code -> code == 1 && run.hasPrinted("turned the direction"));

@@ -17,11 +17,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
@@ -36,6 +38,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.ElectionNotNeededException;
@@ -221,11 +224,20 @@ final class Side implements AutoCloseable {
 
     /** The partitions of a topic that this broker leads. */
     List<TopicPartition> ledBy(int broker, String topic) throws ExecutionException, TimeoutException {
-        return get(admin.describeTopics(List.of(topic)).allTopicNames()).get(topic).partitions().stream()
-                .filter(partition ->
-                        partition.leader() != null && partition.leader().id() == broker)
+        return led(topic)
+                .filter(partition -> partition.leader().id() == broker)
                 .map(partition -> new TopicPartition(topic, partition.partition()))
                 .toList();
+    }
+
+    /** The brokers that lead a partition of this topic. The set is the caller's. */
+    Set<Integer> leaders(String topic) throws ExecutionException, TimeoutException {
+        return led(topic).map(partition -> partition.leader().id()).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private Stream<TopicPartitionInfo> led(String topic) throws ExecutionException, TimeoutException {
+        return get(admin.describeTopics(List.of(topic)).allTopicNames()).get(topic).partitions().stream()
+                .filter(partition -> partition.leader() != null);
     }
 
     /** Elects a leader for those of these partitions that have none, whatever records it lacks; false if there is none yet. */

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
@@ -79,10 +80,14 @@ final class SourceLossFault {
     }
 
     private boolean mayLose(TopicKind topic) {
-        // What is lost at the end might be deleted already, or the markers of transactions.
+        if (!scene.climate().loss().isOfTheEnd()) {
+            return topic.isCopiedWhole();
+        }
+        // Markers of transactions might be lost, and by a cut of files records that are deleted already.
+        boolean isCut = scene.climate().source().brokers() == 1;
         return topic.isCopiedWhole()
-                && !(scene.climate().loss().isOfTheEnd()
-                        && (topic.isTransactional() || !scene.gone().isEmpty(topic.name())));
+                && !topic.isTransactional()
+                && !(isCut && !scene.gone().isEmpty(topic.name()));
     }
 
     /** Deletes records as retention does when it overtakes a mirror. */
@@ -105,7 +110,7 @@ final class SourceLossFault {
             List<TopicPartition> partitions = scene.source().partitions(List.of(name));
             return () -> topic.whileSilent(() -> cutLogs(topic.kind(), partitions));
         }
-        UncleanElection election = new UncleanElection(scene.source(), name, anyButCoordinator());
+        UncleanElection election = new UncleanElection(scene.source(), name, anyLeader(name));
         topic.whileSilent(election::prepare);
         topic.writeMore();
         topic.whileSilent(() -> {}); // it is acknowledged, so that the mirror can read it
@@ -113,13 +118,17 @@ final class SourceLossFault {
         return () -> topic.whileSilent(() -> loseEnd(topic.kind(), election.ends(), election::elect));
     }
 
-    /** A broker without which the mirror can still commit. */
-    private int anyButCoordinator() throws ExecutionException, TimeoutException {
-        int brokers = scene.climate().source().brokers();
-        if (scene.climate().mirror().isExactlyOnce()) { // then it commits at the target
-            return 1 + random.nextInt(brokers);
+    /** A leader of the topic without which the mirror can still commit; if there is none, any other broker. */
+    private int anyLeader(String topic) throws ExecutionException, TimeoutException {
+        Set<Integer> possible = scene.source().leaders(topic);
+        if (!scene.climate().mirror().isExactlyOnce()) { // else it commits at the target
+            int coordinator = scene.source().coordinator(MirrorFleet.GROUP);
+            possible.remove(coordinator);
+            if (possible.isEmpty()) {
+                return 1 + coordinator % scene.climate().source().brokers();
+            }
         }
-        return 1 + (scene.source().coordinator(MirrorFleet.GROUP) + random.nextInt(brokers - 1)) % brokers;
+        return Chance.any(List.copyOf(possible), random);
     }
 
     /** As a disk does that has not written what the only broker gave it. */

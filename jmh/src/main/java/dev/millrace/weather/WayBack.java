@@ -55,9 +55,9 @@ final class WayBack {
         for (Written written : all) {
             Await.holdsWithin(climate.bound(), () -> isBack(written));
         }
-        scene.fleet().judgeRefusal();
         scene.fleet().check();
         scene.fleet().stop(() -> false);
+        scene.fleet().judgeRefusal();
         for (Written written : all) {
             judge(written);
         }
