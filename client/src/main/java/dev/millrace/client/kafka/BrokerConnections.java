@@ -192,7 +192,8 @@ public final class BrokerConnections implements AutoCloseable {
     public void poll(long timeoutMs, long nowMs) {
         try {
             client.poll(timeoutMs, nowMs);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException
+                | OutOfMemoryError e) { // of memory, if an answer claims to be very large (KAFKA-4090)
             log.warn("An answer makes no sense, or its connection failed unexpectedly; connecting anew", e);
             startOver(nowMs);
         }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.client.MillraceProducer;
 import dev.millrace.client.answers.Scenario.Patience;
+import dev.millrace.testkit.stub.ScriptedBroker;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,6 +23,7 @@ import org.apache.kafka.common.message.TxnOffsetCommitResponseData;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -30,6 +33,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SenselessAnswersTest {
     /** More than any broker would give, so that only what the producer waits for in vain takes as long. */
     private static final Patience PATIENCE = new Patience(20_000, 30_000);
+
+    private static final ScriptedBroker.Wire UNCHANGED = (request, answer, out) -> out.write(answer);
 
     private static final int TOO_HIGH = 65_536;
 
@@ -41,6 +46,22 @@ class SenselessAnswersTest {
         assertThat(play(oddity.site, 2, oddity.change)).isEqualTo(undisturbed);
     }
 
+    /** Kafka's clients make room for it before they read it. */
+    @Test
+    void shouldGoOnAsIfTheAnswerWereLostWhenItClaimsToBeLargerThanAnyHeap() {
+        AtomicInteger answers = new AtomicInteger();
+        ScriptedBroker.Wire wire = (request, answer, out) -> {
+            if (ErrorSite.PRODUCE.isAt(request) && answers.getAndIncrement() == 0) {
+                ByteBuffer.wrap(answer).putInt(0, Integer.MAX_VALUE);
+            }
+            out.write(answer);
+        };
+
+        assertThat(play(ErrorSite.PRODUCE, (request, answer) -> {}, wire))
+                .isEqualTo(play(ErrorSite.PRODUCE, (request, answer) -> {}, UNCHANGED));
+        assertThat(answers).hasValueGreaterThan(1);
+    }
+
     /** What a program sees if the first {@code times} answers at the site are changed, and whether there were more. */
     private static List<String> play(ErrorSite site, int times, Consumer<ApiMessage> change) {
         AtomicInteger answers = new AtomicInteger();
@@ -49,15 +70,19 @@ class SenselessAnswersTest {
                 change.accept(answer);
             }
         };
-        try (HonestBroker broker = new HonestBroker(
-                site.scenario.transactionVersion, firstOnes, (request, answer, out) -> out.write(answer))) {
+        List<String> observed = play(site, firstOnes, UNCHANGED);
+        observed.add("asked again: " + (answers.get() > times));
+        return observed;
+    }
+
+    private static List<String> play(ErrorSite site, HonestBroker.Change change, ScriptedBroker.Wire wire) {
+        try (HonestBroker broker = new HonestBroker(site.scenario.transactionVersion, change, wire)) {
             MillraceProducer<byte[], byte[]> producer = new MillraceProducer<>(
                     site.scenario.configs(broker.address(), PATIENCE),
                     new ByteArraySerializer(),
                     new ByteArraySerializer());
             List<String> observed = site.scenario.play(producer, PATIENCE);
             producer.close(Duration.ZERO);
-            observed.add("asked again: " + (answers.get() > times));
             return observed;
         }
     }
