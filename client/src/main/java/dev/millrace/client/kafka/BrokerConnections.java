@@ -192,8 +192,7 @@ public final class BrokerConnections implements AutoCloseable {
     public void poll(long timeoutMs, long nowMs) {
         try {
             client.poll(timeoutMs, nowMs);
-        } catch (RuntimeException
-                | OutOfMemoryError e) { // of memory, if an answer claims to be very large (KAFKA-4090)
+        } catch (RuntimeException | OutOfMemoryError e) {
             log.warn("An answer makes no sense, or its connection failed unexpectedly; connecting anew", e);
             startOver(nowMs);
         }
@@ -203,9 +202,9 @@ public final class BrokerConnections implements AutoCloseable {
     }
 
     /**
-     * The network client throws if it cannot read an answer. It has then forgotten that request and those whose answers
-     * came at the same time, and may take closed connections for open. So all connections are closed, and all requests
-     * are lost.
+     * The network client throws if it cannot read an answer, or has no room for as much as it claims to be
+     * (KAFKA-4090). It has then forgotten that request and those whose answers came at the same time, and may take
+     * closed connections for open. So all connections are closed, and all requests are lost.
      */
     private void startOver(long nowMs) {
         disconnectAll();

@@ -219,9 +219,9 @@ final class BrokerProcesses {
         arguments.addAll(formatOptions());
         String compiler = System.getProperty(COMPILER, COMPILER_OF_LONG_RUNS);
         List<String> options = new ArrayList<>(List.of("-Xmx" + spec.brokers().heap(), "-XX:+UseParallelGC", compiler));
-        String tokenKeys = spec.settings().get("sasl.oauthbearer.jwks.endpoint.url");
+        String tokenKeys = spec.settings().get(SignedTokens.KEYS);
         if (tokenKeys != null) { // Kafka reads none that a system property does not allow
-            options.add("-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=" + tokenKeys);
+            options.add("-D" + SignedTokens.ALLOWED_URLS + "=" + tokenKeys);
         }
         options.addAll(jvmOptions);
         return new ChildJvm(folder, name, runtime, options, BrokerMain.class, arguments.toArray(String[]::new));

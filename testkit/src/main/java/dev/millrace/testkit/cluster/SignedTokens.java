@@ -23,8 +23,11 @@ import java.util.Map;
  * <p><b>Threads:</b> one.
  */
 public final class SignedTokens {
-    /** The system property of a client's JVM that must be {@link #url()}. */
+    /** The system property of a JVM that names the files it may read: {@link #url()} for a client. */
     public static final String ALLOWED_URLS = "org.apache.kafka.sasl.oauthbearer.allowed.urls";
+
+    /** The setting of brokers that says where the keys are. */
+    static final String KEYS = "sasl.oauthbearer.jwks.endpoint.url";
 
     private static final String CLASSES = "org.apache.kafka.common.security.oauthbearer.OAuthBearer";
 
@@ -44,7 +47,7 @@ public final class SignedTokens {
     /** With these settings a listener of a cluster takes the tokens. */
     public Map<String, String> brokerSettings(Listener listener) {
         return Map.of(
-                "sasl.oauthbearer.jwks.endpoint.url",
+                KEYS,
                 writePublicKey().toUri().toString(),
                 "sasl.oauthbearer.clock.skew.seconds",
                 "0",
