@@ -6,6 +6,7 @@ import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
@@ -59,8 +60,11 @@ final class TopicLookup {
         refresh.requestNewTopic(topic, isNew);
     }
 
-    /** @throws InvalidTopicException no broker takes so long a name, and a much longer one fits no request */
-    static void requireShort(String topic) {
+    /** @throws InvalidTopicException no broker takes an empty or so long a name, and a much longer one fits no request */
+    static void requireUsualLength(String topic) {
+        if (topic.isEmpty()) {
+            throw new InvalidTopicException(Set.of(topic));
+        }
         if (topic.length() > MAX_NAME_LENGTH) {
             throw new InvalidTopicException("The name of a topic has at most " + MAX_NAME_LENGTH
                     + " characters; this has " + topic.length() + ": " + topic.substring(0, MAX_NAME_LENGTH) + "...");
@@ -119,7 +123,7 @@ final class TopicLookup {
             registry.add(topic);
             return image;
         }
-        requireShort(topic);
+        requireUsualLength(topic);
         if (image.error(topic) instanceof InvalidTopicException known) {
             throw known; // a further request will not make it valid
         }

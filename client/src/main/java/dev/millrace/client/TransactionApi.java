@@ -105,7 +105,7 @@ final class TransactionApi {
         if (partition == null || partition.topic() == null) {
             throw new IllegalArgumentException("The offsets name no partition for " + offset);
         }
-        TopicLookup.requireShort(partition.topic());
+        TopicLookup.requireUsualLength(partition.topic());
         if (offset == null) {
             throw new IllegalArgumentException("There is no offset for " + partition
                     + "; the consumer's committed() has null for a partition without a commit");

@@ -127,7 +127,7 @@ final class WaitingRecords<K, V> implements IoTask {
      * @throws BufferExhaustedException there is no memory for it
      */
     WaitingRecord<K, V> add(ProducerRecord<K, V> record, EncodableRecord encoded, Callback callback) {
-        TopicLookup.requireShort(record.topic());
+        TopicLookup.requireUsualLength(record.topic());
         WaitingRecord<K, V> waiting = new WaitingRecord<>(
                 record, encoded, callback, deadlineMs(), topics.image().version());
         if (!accumulator.pool().tryReserve(waiting.size())) {

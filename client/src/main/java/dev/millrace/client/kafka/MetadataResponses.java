@@ -41,10 +41,11 @@ final class MetadataResponses {
         Map<String, ApiException> errors = new HashMap<>();
         Map<Replicas, Replicas> assignments = new HashMap<>();
         for (MetadataResponseTopic topic : response.data().topics()) {
-            if (topic.name() == null || topic.name().isEmpty()) {
+            Errors error = Errors.forCode(topic.errorCode());
+            boolean isNamed = topic.name() != null && !(topic.name().isEmpty() && error == Errors.NONE);
+            if (!isNamed) {
                 throw new IllegalArgumentException("A topic has no name; its id is " + topic.topicId());
             }
-            Errors error = Errors.forCode(topic.errorCode());
             if (error == Errors.NONE && topic.partitions().isEmpty()) { // a topic that is being created or deleted
                 errors.put(topic.name(), Errors.LEADER_NOT_AVAILABLE.exception());
             } else if (error == Errors.NONE) {

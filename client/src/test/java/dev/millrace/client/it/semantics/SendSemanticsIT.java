@@ -97,6 +97,18 @@ class SendSemanticsIT extends SingleBrokerFixture {
 
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
+    void shouldFailTheFutureWhenTheTopicHasNoNameAndGoOnWithOthers(ProducerKind kind) throws Exception {
+        String topic = topic("named", kind, 1);
+        try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig())) {
+            Refusal refusal = Refusal.of(producer, record(""));
+
+            assertThat(refusal.reason).isInstanceOf(InvalidTopicException.class).hasMessageContaining("Invalid topics");
+            assertThat(producer.send(record(topic)).get().hasOffset()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
     void shouldFailTheFutureWhenTheRecordIsTooLarge(ProducerKind kind) {
         String topic = topic("too-large", kind, 1);
         try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "max.request.size", 1000)) {
