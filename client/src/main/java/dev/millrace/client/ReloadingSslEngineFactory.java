@@ -38,7 +38,8 @@ import org.slf4j.LoggerFactory;
  * <ul>
  *   <li>It looks at the files whenever a connection is opened. Connections that are open stay as they are.
  *   <li>A file that was changed less than a second ago may be half-written, and is taken at a later connection. What
- *       cannot be read is not taken: the former certificates stay in use, and the log has one warning.
+ *       cannot be read is not taken: the former certificates stay in use, and the log has one warning. It is tried
+ *       again every 30 s, in case the file was not the reason.
  *   <li>Passwords and locations stay those of the configuration. Keys and certificates that stand in the configuration
  *       itself, as {@code ssl.keystore.key} and so on, cannot change.
  * </ul>
@@ -54,16 +55,19 @@ public final class ReloadingSslEngineFactory implements SslEngineFactory {
     private static final List<String> LOCATIONS =
             List.of(SslConfigs.SSL_KEYSTORE_LOCATION_CONFIG, SslConfigs.SSL_TRUSTSTORE_LOCATION_CONFIG);
     private static final Duration SETTLED = Duration.ofSeconds(1);
+    private static final long RETRY_MS = 30_000;
 
     private final InstantSource clock;
     private Map<String, ?> configs = Map.of();
     private List<Path> files = List.of();
     private volatile Stores stores;
-    /** Versions of the files that could not be read; a warning has told so. */
-    private volatile List<Version> refused = List.of();
+    private volatile Refused refused = new Refused(List.of(), 0);
 
     /** What is in use, and the versions of the files that it was read from. */
     private record Stores(SslEngineFactory engines, List<Version> versions) {}
+
+    /** Versions of the files that could not be read; a warning has told so. */
+    private record Refused(List<Version> versions, long retryAtMs) {}
 
     /** A file that is replaced by another one of the same size and age has another key. */
     private record Version(FileTime changed, long size, String key) {
@@ -132,7 +136,8 @@ public final class ReloadingSslEngineFactory implements SslEngineFactory {
     }
 
     private boolean isKnown(List<Version> versions) {
-        return versions.equals(stores.versions) || versions.equals(refused);
+        Refused last = refused;
+        return versions.equals(stores.versions) || (versions.equals(last.versions) && clock.millis() < last.retryAtMs);
     }
 
     private synchronized void reload(List<Version> versions) {
@@ -147,12 +152,15 @@ public final class ReloadingSslEngineFactory implements SslEngineFactory {
                 log.info("Took the certificates that were renewed in {}{}", files, whenTheyExpire());
             }
         } catch (RuntimeException e) {
-            refused = versions;
-            log.warn(
-                    "Cannot read the certificates that were renewed in {}; the former ones stay in use{}",
-                    files,
-                    whenTheyExpire(),
-                    e);
+            boolean isTold = versions.equals(refused.versions);
+            refused = new Refused(versions, clock.millis() + RETRY_MS);
+            if (!isTold) {
+                log.warn(
+                        "Cannot read the certificates that were renewed in {}; the former ones stay in use{}",
+                        files,
+                        whenTheyExpire(),
+                        e);
+            }
         }
     }
 

@@ -157,6 +157,29 @@ class ReloadingSslEngineFactoryTest {
         assertThat(log.with("Cannot read the certificates")).hasSize(1);
     }
 
+    /** Its owner may have been changed later, or the machine was short of file descriptors. */
+    @Test
+    void shouldTryAgainLaterWhatCouldNotBeReadThoughTheFileIsTheSame() throws Exception {
+        factory.configure(parsed(settings(first)));
+        put(second, "ssl.keystore.location");
+        Path file = used.resolve(fileName(second, "ssl.keystore.location"));
+        byte[] renewed = Files.readAllBytes(file);
+        FileTime changed = Files.getLastModifiedTime(file);
+
+        Files.write(file, new byte[renewed.length]);
+        Files.setLastModifiedTime(file, changed);
+        connect();
+        Files.write(file, renewed);
+        Files.setLastModifiedTime(file, changed);
+        connect();
+        assertHas(first, first);
+        now = now.plusSeconds(31);
+        connect();
+
+        assertHas(second, first);
+        assertThat(log.with("Cannot read the certificates")).hasSize(1);
+    }
+
     @Test
     void shouldNotTakeAFileThatMayStillBeWritten() throws Exception {
         factory.configure(parsed(settings(first)));
