@@ -208,8 +208,11 @@ final class Drainer {
      * @return milliseconds that may be spent waiting before the next call
      */
     long drain(long nowMs) {
-        long waitMs = ids.current().isKnown() ? drainLanes(nowMs) : Long.MAX_VALUE;
-        waitMs = Math.min(waitMs, questions.askIfDue(nowMs));
+        long waitMs = questions.askIfDue(nowMs); // first: lanes that are never empty would leave no room for a question
+        if (ids.current().isKnown()) {
+            waitMs = Math.min(waitMs, drainLanes(nowMs));
+        }
+        waitMs = Math.min(waitMs, questions.askIfDue(nowMs)); // of partitions whose question has come up meanwhile
         return Math.min(waitMs, places.delayMs(nowMs));
     }
 

@@ -356,6 +356,27 @@ class SequencesTest {
     }
 
     @Test
+    void shouldAskTheLeaderThoughAnotherPartitionAlwaysHasSomethingToSend() {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(2);
+        io.warmUp(0);
+        io.warmUp(1);
+        io.brokers.maxInFlight = 1;
+        send(io, 0, 1);
+        io.run();
+        send(io, 1, 4);
+
+        // when
+        io.brokers.pending().get(0).refuse(new NetworkException("lost"));
+        io.passBackoff();
+        io.brokers.pending().get(0).accept();
+        io.run();
+
+        // then
+        assertThat(io.brokers.asked).hasSize(1);
+    }
+
+    @Test
     void shouldSendOneAloneAfterAPause() {
         // given
         ScriptedIo io = ScriptedIo.idempotent(1);
