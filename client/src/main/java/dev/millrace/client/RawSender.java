@@ -96,6 +96,11 @@ final class RawSender extends RawProducer {
     }
 
     @Override
+    public void stopPartitionsAtFailures() {
+        accumulator.stopPartitionsAtFailures();
+    }
+
+    @Override
     public void requestTopics(Collection<String> names) {
         ClusterImage image = topics.image();
         names.stream().filter(name -> image.topic(name) == null).forEach(name -> topics.requestMetadata(name, null));

@@ -34,6 +34,8 @@ public final class Accumulator {
     /** Written by the first I/O thread. */
     private volatile boolean isShortForWaitingRecords;
 
+    private volatile boolean stopsAtFailures;
+
     /** Uses one clock for both purposes. */
     public Accumulator(BufferPool pool, ReadyQueues ready, BatchCodec codec, LongSupplier clock, long lingerMs) {
         this(pool, ready, codec, clock, clock, lingerMs);
@@ -159,6 +161,15 @@ public final class Accumulator {
     /** Whether a thread or a record waits for memory; then no open batch may linger while its broker is idle. */
     public boolean isShortOfMemory() {
         return isShortForWaitingRecords || pool.isShort();
+    }
+
+    /** From now on, what follows a failed batch of a partition fails, too. */
+    public void stopPartitionsAtFailures() {
+        stopsAtFailures = true;
+    }
+
+    boolean stopsAtFailures() {
+        return stopsAtFailures;
     }
 
     /** Blocks until every record appended before this call is acknowledged or has failed. */

@@ -309,6 +309,11 @@ public final class PartitionQueue {
         return accumulator.counters();
     }
 
+    /** Whether all batches after a failed one fail, until {@link #withdraw}, though their sequences are not given. */
+    public boolean stopsAtFailures() {
+        return accumulator.stopsAtFailures();
+    }
+
     /** Sets the codec of the batches finished from now on; passed batches keep theirs. */
     public void setCodec(BatchCodec next) {
         codec = next;

@@ -7,6 +7,8 @@ import dev.millrace.client.accumulator.SequenceStart;
  * The sequences of one partition, if the application sets them ({@link PartitionQueue#sequenceFrom}). They are never
  * changed here: after a failed batch, all later ones fail until the application sets where to continue. So the sequence
  * of each record depends on the application alone, and a broker takes each at most once, whichever producer sends it.
+ * Without given sequences, later batches fail only if the application wants it so ({@link
+ * PartitionQueue#stopsAtFailures}), and until it withdraws the partition's records.
  *
  * <p><b>Threads:</b> the partition's I/O thread.
  */
@@ -42,8 +44,15 @@ final class GivenSequences {
         if (areNew()) {
             apply(); // it failed before it got the first sequence
         }
-        if (applied != null && failure == null) {
+        if (failure == null && (applied != null || queue.stopsAtFailures())) {
             failure = cause;
+        }
+    }
+
+    /** The application has withdrawn all records, also those that failed. */
+    void onWithdrawn() {
+        if (applied == null) {
+            failure = null;
         }
     }
 

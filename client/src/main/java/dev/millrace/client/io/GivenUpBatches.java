@@ -60,11 +60,19 @@ final class GivenUpBatches {
 
     /**
      * Fails what is not in flight after a batch with given sequences has failed, because the broker expects that one.
+     * Does so without given sequences, too, if the application wants it so, but only with what follows the failed batch;
+     * that is not sent again either if it is in flight.
      */
     void failAfterGap() {
         RuntimeException cause = sequences.given().failureOrNull();
-        if (cause != null) {
-            failNotInFlight(cause);
+        if (cause == null) {
+            return;
+        }
+        if (sequences.given().areUsed()) {
+            failNotInFlight(outstanding, cause);
+        } else if (withdrawals
+                .isEmpty()) { // otherwise what is here was written after them, and waits until they are done
+            giveUp(outstanding.afterFailed(), cause);
         }
     }
 
@@ -75,16 +83,21 @@ final class GivenUpBatches {
             return;
         }
         withdrawals.add(asked);
-        for (FinishedBatch batch : outstanding) {
-            if (batch.isInFlight()) {
-                batch.withdraw(asked.cause());
-            }
-        }
-        failNotInFlight(asked.cause());
+        giveUp(outstanding, asked.cause());
     }
 
-    private void failNotInFlight(RuntimeException cause) {
-        for (FinishedBatch batch : outstanding) {
+    /** Fails these batches and all that are not sent yet, and marks those in flight so that they are not sent again. */
+    private void giveUp(Iterable<FinishedBatch> batches, RuntimeException cause) {
+        for (FinishedBatch batch : batches) {
+            if (batch.isInFlight()) {
+                batch.withdraw(cause);
+            }
+        }
+        failNotInFlight(batches, cause);
+    }
+
+    private void failNotInFlight(Iterable<FinishedBatch> batches, RuntimeException cause) {
+        for (FinishedBatch batch : batches) {
             if (!batch.isDecided() && !batch.isInFlight()) {
                 sequences.onFailed(true, cause);
                 batch.decide(-1, -1, cause);
@@ -98,8 +111,11 @@ final class GivenUpBatches {
      * flight.
      */
     void completeWithdrawals() {
-        withdrawals.forEach(withdrawal -> withdrawal.done().complete(null));
-        withdrawals.clear();
+        if (!withdrawals.isEmpty()) {
+            sequences.given().onWithdrawn();
+            withdrawals.forEach(withdrawal -> withdrawal.done().complete(null));
+            withdrawals.clear();
+        }
     }
 
     private void takeToFail(FinishedBatch batch, RuntimeException cause, boolean isCounted) {

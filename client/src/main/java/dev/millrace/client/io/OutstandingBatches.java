@@ -4,6 +4,7 @@ import dev.millrace.client.accumulator.Evidence;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.PartitionQueue;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.function.Predicate;
@@ -57,6 +58,17 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
             }
         }
         return count + 1;
+    }
+
+    /** Returns the batches after the first that has failed; all if it is no longer here. */
+    List<FinishedBatch> afterFailed() {
+        List<FinishedBatch> after = new ArrayList<>(batches);
+        for (int i = 0; i < after.size(); i++) {
+            if (after.get(i).isDecided() && !after.get(i).isAccepted()) {
+                return after.subList(i + 1, after.size());
+            }
+        }
+        return after;
     }
 
     /** Returns the first batch that must be sent again, or null. */

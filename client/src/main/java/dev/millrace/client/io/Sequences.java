@@ -129,16 +129,15 @@ final class Sequences {
 
     /** A batch failed and may be missing in the log. */
     void onFailed(boolean hasSequence, RuntimeException cause) {
-        if (given.areUsed()) {
-            given.onFailed(cause);
-        } else if (idempotent && hasSequence && gap == Gap.NONE) {
+        given.onFailed(cause);
+        if (!given.areUsed() && idempotent && hasSequence && gap == Gap.NONE) {
             gap = Gap.POSSIBLE;
         }
     }
 
     /** Whether no new sequence may be given yet. */
     boolean mayHaveGap() {
-        return gap != Gap.NONE;
+        return gap != Gap.NONE || given.failureOrNull() != null;
     }
 
     /** Whether nothing may be sent before {@link #restart}. */

@@ -65,6 +65,14 @@ public abstract class RawProducer {
     public abstract CompletableFuture<Void> withdraw(String topic, int partition, RuntimeException cause);
 
     /**
+     * From now on, if a record fails, all later ones of its partition fail with the same cause, and those in flight are
+     * not sent again, until the partition's records are withdrawn. Without this, later records go on, as with {@code
+     * KafkaProducer}; whoever then sends the failed one again writes it after them. Records of {@code send} are
+     * included.
+     */
+    public abstract void stopPartitionsAtFailures();
+
+    /**
      * Asks the cluster for these topics, in few requests, and does not wait, so that {@link #partition} finds them
      * known.
      */

@@ -26,6 +26,11 @@ public enum ProducerKind {
         }
 
         @Override
+        public void stopPartitionsAtFailures(Producer<byte[], byte[]> producer) {
+            RawProducer.of(producer).stopPartitionsAtFailures();
+        }
+
+        @Override
         public boolean isOwnSetting(String key) {
             return key.startsWith("millrace.");
         }
@@ -39,6 +44,9 @@ public enum ProducerKind {
         @Override
         public void requestTopics(
                 Producer<byte[], byte[]> producer, Collection<String> topics) {} // it has no such request
+
+        @Override
+        public void stopPartitionsAtFailures(Producer<byte[], byte[]> producer) {} // it cannot
 
         @Override
         public boolean isOwnSetting(String key) {
@@ -62,6 +70,12 @@ public enum ProducerKind {
 
     /** Makes the producer ask for these topics together; otherwise it asks for each when its first record comes. */
     public abstract void requestTopics(Producer<byte[], byte[]> producer, Collection<String> topics);
+
+    /**
+     * Makes the producer write nothing after a failed record of a partition, as far as it can; otherwise the next mirror
+     * would write that record after later ones.
+     */
+    public abstract void stopPartitionsAtFailures(Producer<byte[], byte[]> producer);
 
     /** Whether this producer reads this setting, which is not in {@code ProducerConfig}. */
     public abstract boolean isOwnSetting(String key);

@@ -71,6 +71,7 @@ public final class SourceGroupMembers implements MirrorMembers {
         this.consumer = consumer;
         this.shared = shared;
         this.producer = config.producerKind().create(config.producer());
+        config.producerKind().stopPartitionsAtFailures(producer);
         this.existing = new ExistingCopies(shared.copies());
         shared.partitions().callBeforeReady(this::beforeCopying);
         this.memory = InFlightMemory.of(config.producer());

@@ -25,12 +25,15 @@ import java.util.TreeSet;
 import java.util.concurrent.Future;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.AutoClose;
@@ -38,6 +41,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * The target refuses records: they are too large for its topic, have no key where it compacts, or a time to come. Or the
@@ -262,6 +267,34 @@ class MirrorRefusedIT {
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
         }
         assertThat(records(clusters.target(), letters, 0)).hasSameSizeAs(REFUSED);
+    }
+
+    /** Else the next mirror, for which the target takes the record, would write it after records that follow it. */
+    @ParameterizedTest
+    @EnumSource(names = {"CONSUMER", "AUTO", "BATCHES"})
+    void shouldWriteNothingAfterTheRecordThatEndsTheMirror(CopyMode mode) throws Exception {
+        String topic = topics("ended-by-" + mode, Map.of("max.message.bytes", "2000"));
+        write(topic, 0, 0, number -> number == 150, false);
+        try (MirrorProcess mirror = mirror(topic, mode, "--resume=at-least-once")) {
+            assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
+            assertThat(mirror.output()).contains("Could not write " + topic + " partition 0 offset ");
+        }
+        assertThat(read(clusters.target(), topic, 0)).isEqualTo(all(150));
+
+        clusters.target()
+                .admin()
+                .incrementalAlterConfigs(Map.of(
+                        new ConfigResource(ConfigResource.Type.TOPIC, topic),
+                        List.of(new AlterConfigOp(
+                                new ConfigEntry("max.message.bytes", "100000"), AlterConfigOp.OpType.SET))))
+                .all()
+                .get();
+        try (MirrorProcess mirror = mirror(topic, mode, "--resume=at-least-once")) {
+            awaitCommitted(mirror, topic, 0, RECORDS);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+        // Where a source batch is acknowledged as a whole, its first records are there twice.
+        assertThat(new LinkedHashSet<>(read(clusters.target(), topic, 0))).containsExactlyElementsOf(all(RECORDS));
     }
 
     /** By the end of the topic's name. */
