@@ -128,6 +128,7 @@ final class OpenTransaction {
     /** Notes that the transaction is aborted. What it had written is to be added by the next one. */
     void onAborted() {
         adding = Map.of();
+        committed.clear(); // a target that has lost a topic may have lost its position, too
         pace.onAborted();
         copier.limitInFlight(pace.inFlightBytes());
     }

@@ -320,7 +320,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> copies) {
         Set<TopicPartition> partitions = mirror.names().onSource(copies);
-        if (mirror.isRunning()) { // otherwise all has ended
+        if (isCopying()) {
             copier.stopReading(partitions);
             finishOrRestart();
         }
@@ -331,7 +331,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     @Override
     public void onPartitionsLost(Collection<TopicPartition> copies) {
         Set<TopicPartition> partitions = mirror.names().onSource(copies);
-        if (mirror.isRunning()) {
+        if (isCopying()) {
             LOG.warn(
                     "Lost {} to another member of the group, because this one was away; its open transaction is"
                             + " aborted",
@@ -339,6 +339,11 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
             restart();
         }
         giveUp(partitions);
+    }
+
+    /** Also true between the call that stops the mirror and the last commit. */
+    private boolean isCopying() {
+        return !copier.partitions().isEmpty();
     }
 
     private void giveUp(Collection<TopicPartition> partitions) {

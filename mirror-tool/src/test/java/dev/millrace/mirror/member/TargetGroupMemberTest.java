@@ -231,6 +231,21 @@ class TargetGroupMemberTest {
         assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
+    /** Else the last commit would have the partition's records without its position. */
+    @Test
+    void shouldEndTheOpenTransactionBeforeItGivesAPartitionUpWhileTheMirrorStops() {
+        beginBothAndWriteOf(TP);
+        group.when(() -> written(0).contains("0-2"), () -> {
+            mirror.lifecycle().stop();
+            group.rebalance(List.of(onTarget(OTHER)));
+            assertThat(isCommitted(TP, 3)).isTrue();
+        });
+
+        member.run();
+
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
+    }
+
     @Test
     void shouldWaitForACommitThatIsSlowBeforeItGivesAPartitionUp() {
         AtomicInteger attempts = new AtomicInteger();
