@@ -109,6 +109,11 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                 mirror.requireStopped();
             }
             MirrorPositions positions = mirror.readPositions(true);
+            if (positions.committed().isEmpty() && config.policies().isWayBack()) {
+                throw MirrorException.failed("There is no way back yet: " + clusters.describeGroup()
+                        + " has no position. 'mirror cutover --keep-way-back' commits where it begins, and nothing can"
+                        + " be rewound");
+            }
             if (positions.committed().isEmpty() && !config.policies().starts().all(ResetPolicy::isEarliest)) {
                 throw MirrorException.failed("The mirror has not started yet: " + clusters.describeGroup()
                         + " has no position. --start-at decides where it begins, and nothing can be rewound");

@@ -47,8 +47,10 @@ final class DirectionCheck {
         if (config.policies().isWayBack() && !positions.hasAny(topics)) {
             throw MirrorException.failed("--back: group " + positions.group() + " on the "
                     + (positions.isGroupOnTarget() ? "target" : "source")
-                    + " has no position, so the mirror back does not know where to begin. Leave out --back, and let 'mirror"
-                    + " cutover --keep-way-back' commit it");
+                    + " has no position, so the mirror back does not know where to begin. 'mirror cutover --keep-way-back'"
+                    + " commits it. If it did, and nothing ran with --back for offsets.retention.minutes of that cluster"
+                    + " (7 days by default), there is no way back any more; do not start 'mirror run' then, which would"
+                    + " copy the old cluster again");
         }
     }
 

@@ -132,6 +132,7 @@ final class OppositeMirror implements AutoCloseable {
         for (Map.Entry<String, Set<String>> group : groupsWith(isOurs, cluster).entrySet()) {
             boolean isFromElsewhere = MirrorGroup.isDefaultNameOnTarget(group.getKey());
             if (group.getKey().equals(defaultGroup)
+                    || group.getKey().equals(defaultGroup + MirrorGroup.BACK_SUFFIX)
                     || (!isFromElsewhere && hasMarkOfMirrorToSource(cluster, group.getKey()))) {
                 throw MirrorException.failed("Group " + group.getKey() + " on the " + role
                         + " belongs to a mirror back to"

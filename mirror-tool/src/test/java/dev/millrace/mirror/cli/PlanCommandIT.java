@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -89,21 +91,40 @@ class PlanCommandIT {
 
     @Test
     void shouldSayThatAMirrorInTheOppositeDirectionRuns() throws Exception {
-        clusters.source().createTopic("circle", 1, 1, Map.of());
-        clusters.target().createTopic("circle", 1, 1, Map.of());
-        try (MirrorProcess back = MirrorProcess.start(
+        expectOpposite("circle", "--resume=exact");
+    }
+
+    @Test
+    void shouldSayThatAnExactlyOnceMirrorIsOnTheWayBack() throws Exception {
+        expectOpposite(
+                "circle-once",
+                "--resume=exactly-once",
+                "--group=millrace-mirror-from-"
+                        + MirrorFixture.get(
+                                clusters.target().admin().describeCluster().clusterId())
+                        + "-back");
+    }
+
+    /** @param options of the mirror in the opposite direction */
+    private void expectOpposite(String topic, String... options) throws Exception {
+        clusters.source().createTopic(topic, 1, 1, Map.of());
+        clusters.target().createTopic(topic, 1, 1, Map.of());
+        List<String> arguments = new ArrayList<>(List.of(
                 "run",
                 "--source=" + clusters.target().bootstrapServers(),
                 "--target=" + clusters.source().bootstrapServers(),
-                "--topics=circle",
-                "--status=1")) {
+                "--topics=" + topic,
+                "--status=1"));
+        arguments.addAll(List.of(options));
+        try (MirrorProcess back = MirrorProcess.start(arguments.toArray(String[]::new))) {
             await("the other mirror is assigned its partition", () -> back.hasPrinted("lag 0"), back);
 
-            try (MirrorProcess plan = plan("circle")) {
+            try (MirrorProcess plan = plan(topic)) {
                 assertThat(plan.awaitExit(PATIENCE)).as(plan.output()).isEqualTo(1);
                 assertThat(plan.output())
                         .contains(
-                                "The mirror would not start: ", "belongs to a mirror back to the source, of [circle]");
+                                "The mirror would not start: ",
+                                "belongs to a mirror back to the source, of [" + topic + "]");
             }
         }
     }

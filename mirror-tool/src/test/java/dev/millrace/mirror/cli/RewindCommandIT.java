@@ -78,6 +78,7 @@ class RewindCommandIT {
             value = {
                 "wrong  | 2 | --to=11                   | --to 11: wrong-0 ends at offset 10 on the source",
                 "wrong  | 2 | --to=0 --partitions=0,7   | --partitions 7: none of the topics [wrong] has that partition",
+                "wrong  | 1 | --to=latest --back        | has no position. 'mirror cutover --keep-way-back' commits where",
                 "absent | 1 | --to=0                    | absent"
             })
     void shouldSayWhatIsWrong(String topic, int exitCode, String options, String message) {
