@@ -70,8 +70,8 @@ final class GivenUpBatches {
         }
         if (sequences.given().areUsed()) {
             failNotInFlight(outstanding, cause);
-        } else if (withdrawals
-                .isEmpty()) { // otherwise what is here was written after them, and waits until they are done
+        } else if (withdrawals.isEmpty()) {
+            // Otherwise what is here was written after the withdrawals, and waits until they are done.
             giveUp(outstanding.afterFailed(), cause);
         }
     }
