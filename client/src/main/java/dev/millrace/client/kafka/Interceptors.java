@@ -76,17 +76,23 @@ public final class Interceptors<K, V> {
     }
 
     /**
-     * Tells the interceptors that {@code send} refused a record. Catches what they throw.
+     * Tells the interceptors that {@code send} refused a record. Throws nothing, even if memory is used up: the callback
+     * may have run already, and must not run again.
      *
      * @param record null if the caller or an interceptor returned null
      * @param partition where the record should have gone, with partition -1 if that is unknown; null if {@code record}
      *     is
      */
     public void onRefused(ProducerRecord<K, V> record, TopicPartition partition, Exception reason) {
-        if (!chain.isEmpty()) {
+        if (chain.isEmpty()) {
+            return;
+        }
+        try {
             RecordMetadata metadata = partition == null ? null : new RecordMetadata(partition, -1, -1, -1, -1, -1);
             Headers headers = KafkaApi.hasHeadersInAcknowledgement() ? headersOf(record) : null;
             onAcknowledgement(metadata, reason, headers);
+        } catch (Throwable t) {
+            FailureLog.error(log, "The interceptors were not told that a record for {} is refused", partition, t);
         }
     }
 

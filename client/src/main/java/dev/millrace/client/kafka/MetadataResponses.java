@@ -42,8 +42,7 @@ final class MetadataResponses {
         Map<Replicas, Replicas> assignments = new HashMap<>();
         for (MetadataResponseTopic topic : response.data().topics()) {
             Errors error = Errors.forCode(topic.errorCode());
-            boolean isNamed = topic.name() != null && !(topic.name().isEmpty() && error == Errors.NONE);
-            if (!isNamed) {
+            if (topic.name() == null || (topic.name().isEmpty() && error == Errors.NONE)) {
                 throw new IllegalArgumentException("A topic has no name; its id is " + topic.topicId());
             }
             if (error == Errors.NONE && topic.partitions().isEmpty()) { // a topic that is being created or deleted

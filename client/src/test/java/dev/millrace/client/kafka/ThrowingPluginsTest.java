@@ -46,6 +46,19 @@ class ThrowingPluginsTest {
     }
 
     @Test
+    void shouldThrowNothingWhenMemoryIsUsedUpBeforeTheInterceptorsAreTold() {
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>("t", new byte[1]) {
+            @Override
+            public Headers headers() {
+                throw new OutOfMemoryError("thrown on purpose");
+            }
+        };
+
+        assertThatCode(() -> interceptors.onRefused(record, PARTITION, new KafkaException("no")))
+                .doesNotThrowAnyException();
+    }
+
+    @Test
     void shouldGoOnWithTheMetadataWhenAListenerForTheClusterIdMeetsAnError() {
         ThrowingListener listener = new ThrowingListener();
         ProducerConfig config = new ProducerConfig(Map.of(
