@@ -234,14 +234,9 @@ public final class Cutover {
         private void finishTurned() {
             begin(6, "finish");
             report.tell("an earlier call has turned the direction");
-            setTurned();
+            state.setTurned();
             openTarget();
             endStep();
-        }
-
-        private void setTurned() {
-            state.setDone(true);
-            state.setTurning(false);
         }
 
         private void begin(int number, String name) {
@@ -396,7 +391,7 @@ public final class Cutover {
                 turn(only);
             } else {
                 only.check();
-                state.setDone(true);
+                state.setDone();
             }
             openTarget();
             report.tell("start " + (groups.isPresent() ? "the consumers and then " : "") + "the producers at "
@@ -428,7 +423,7 @@ public final class Cutover {
             wayBack.endBack(); // if it was begun once, before this mirror is ended
             state.setTurning(true);
             if (state.isDone()) { // by a cutover that kept no way back
-                state.setDone(false);
+                state.setNotDone();
             }
             wayBack.endMirror(cut.ends());
             if (clusters.hasMirror()) {
@@ -443,7 +438,7 @@ public final class Cutover {
                         "Another cutover has let the mirror go on while the direction was turned. Start it again");
             }
             only.check();
-            setTurned();
+            state.setTurned();
             report.tell("the direction is turned: '" + then
                     + "', with the same options, copies what is written from now on");
         }
@@ -484,7 +479,7 @@ public final class Cutover {
                         .lower()
                         .forEach(denied -> report.tell("denied no longer at the target: " + denied));
                 if (before.isDone()) {
-                    before.setDone(false);
+                    before.setNotDone();
                 }
             } catch (AuthorizationException e) {
                 report.tell(

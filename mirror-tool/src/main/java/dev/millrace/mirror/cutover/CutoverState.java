@@ -1,18 +1,16 @@
 package dev.millrace.mirror.cutover;
 
-import dev.millrace.mirror.config.InternalTopics;
 import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.topics.CompactedTopic;
+import dev.millrace.mirror.topics.CutoverTopic;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import org.apache.kafka.common.utils.Utils;
 
 /**
  * What a cutover must still know when it is called again, from whatever machine: a compacted topic of the target with a
@@ -22,7 +20,6 @@ import org.apache.kafka.common.utils.Utils;
  */
 final class CutoverState implements AutoCloseable {
     private static final String DENIAL = "denied ";
-    private static final String DONE = "done";
     private static final String TURNING = "turning";
     private static final int PARTITIONS = 1;
 
@@ -36,29 +33,21 @@ final class CutoverState implements AutoCloseable {
 
     /** Knows nothing before {@link #read}. */
     CutoverState(BothClusters clusters) {
-        this.topic = new CompactedTopic(
-                topicName(clusters), CompactedTopic.Home.target(clusters.target(), clusters.config()));
+        this.topic = CutoverTopic.of(clusters);
     }
 
     void read() {
         denials.clear();
         isDone = false;
         isTurning = false;
-        topic.read(any -> true)
-                .orElse(Map.of())
-                .keySet()
-                .forEach(key -> take(new String(Utils.toArray(key), StandardCharsets.UTF_8)));
-    }
-
-    static String topicName(BothClusters clusters) {
-        return InternalTopics.ofGroup(InternalTopics.CUTOVER_PREFIX, clusters.nameAtTarget());
+        topic.read(any -> true).orElse(Map.of()).keySet().forEach(key -> take(CutoverTopic.text(key)));
     }
 
     private void take(String key) {
         if (key.startsWith(DENIAL)) {
             String[] words = key.substring(DENIAL.length()).split(" ", 2); // a topic's name has no space
             denials.add(new Denial(words[0], words[1]));
-        } else if (key.equals(DONE)) {
+        } else if (key.equals(CutoverTopic.DONE)) {
             isDone = true;
         } else if (key.equals(TURNING)) {
             isTurning = true;
@@ -93,9 +82,23 @@ final class CutoverState implements AutoCloseable {
         return isDone;
     }
 
-    void setDone(boolean done) {
-        set(DONE, done);
-        isDone = done;
+    /** Notes that it is, and that the mirror still copies to it. */
+    void setDone() {
+        set(CutoverTopic.DONE, "");
+        isDone = true;
+    }
+
+    /** Notes that it is, and that the mirror must not go on. */
+    void setTurned() {
+        set(CutoverTopic.DONE, CutoverTopic.TURNED);
+        isDone = true;
+        setTurning(false);
+    }
+
+    /** Notes that the source is the cluster in use, as before. */
+    void setNotDone() {
+        set(CutoverTopic.DONE, null);
+        isDone = false;
     }
 
     /** Whether a cutover has begun to turn the direction, and was not seen to have done it. */
@@ -104,18 +107,18 @@ final class CutoverState implements AutoCloseable {
     }
 
     void setTurning(boolean turning) {
-        set(TURNING, turning);
+        set(TURNING, turning ? "" : null);
         isTurning = turning;
     }
 
-    private void set(String flag, boolean isSet) {
-        write(Set.of(flag), key -> key, key -> isSet ? new byte[0] : null);
+    /** @param value null if there is to be no such record */
+    private void set(String key, String value) {
+        write(Set.of(key), same -> same, any -> value == null ? null : CutoverTopic.bytes(value));
     }
 
     private <T> void write(Collection<T> all, Function<T, String> key, Function<T, byte[]> value) {
         Map<ByteBuffer, byte[]> values = new HashMap<>();
-        all.forEach(next ->
-                values.put(ByteBuffer.wrap(key.apply(next).getBytes(StandardCharsets.UTF_8)), value.apply(next)));
+        all.forEach(next -> values.put(ByteBuffer.wrap(CutoverTopic.bytes(key.apply(next))), value.apply(next)));
         if (topic.write(values, PARTITIONS).size() < values.size()) {
             throw MirrorException.failed(
                     "Topic " + topic.name() + " on the target does not take what the cutover has to remember");

@@ -4,6 +4,7 @@ import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.config.DerivedConfigs;
 import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.topics.CutoverTopic;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -99,8 +100,7 @@ final class OnlyCutover {
         while (true) {
             Collection<MemberDescription> others = members(clusters, group);
             if (others.isEmpty()) {
-                return new OnlyCutover(member(clusters, group), CutoverState.topicName(clusters))
-                        .joined(clusters, group);
+                return new OnlyCutover(member(clusters, group), CutoverTopic.name(clusters)).joined(clusters, group);
             }
             if (System.nanoTime() - begun > PATIENCE_NANOS) {
                 throw another(group, others);

@@ -109,14 +109,8 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
                 mirror.requireStopped();
             }
             MirrorPositions positions = mirror.readPositions(true);
-            if (positions.committed().isEmpty() && config.policies().isWayBack()) {
-                throw MirrorException.failed("There is no way back yet: " + clusters.describeGroup()
-                        + " has no position. 'mirror cutover --keep-way-back' commits where it begins, and nothing can"
-                        + " be rewound");
-            }
-            if (positions.committed().isEmpty() && !config.policies().starts().all(ResetPolicy::isEarliest)) {
-                throw MirrorException.failed("The mirror has not started yet: " + clusters.describeGroup()
-                        + " has no position. --start-at decides where it begins, and nothing can be rewound");
+            if (positions.committed().isEmpty()) {
+                requireStartAtFirstRecord(config, clusters);
             }
             Map<TopicPartition, Uuid> ids = mirror.topicIds(partitions);
             List<Move> moves = mirror.moves(ids, positions, to);
@@ -126,6 +120,19 @@ public record Rewind(String group, boolean isGroupOnTarget, boolean hasMembers, 
             return new Rewind(clusters.group(), config.isExactlyOnce(), hasMembers, moves);
         } catch (KafkaException e) {
             throw MirrorException.failed("Cannot rewind", e);
+        }
+    }
+
+    /** Makes sure that a mirror without a position begins with the first record, so that it can be moved from there. */
+    private static void requireStartAtFirstRecord(MirrorConfig config, BothClusters clusters) {
+        if (config.policies().isWayBack()) {
+            throw MirrorException.failed("There is no way back yet: " + clusters.describeGroup()
+                    + " has no position. 'mirror cutover --keep-way-back' commits where it begins, and nothing can"
+                    + " be rewound");
+        }
+        if (!config.policies().starts().all(ResetPolicy::isEarliest)) {
+            throw MirrorException.failed("The mirror has not started yet: " + clusters.describeGroup()
+                    + " has no position. --start-at decides where it begins, and nothing can be rewound");
         }
     }
 }

@@ -2,11 +2,13 @@ package dev.millrace.mirror.run;
 
 import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.progress.CommitMetadata;
 import dev.millrace.mirror.progress.MirrorGroup;
 import dev.millrace.mirror.progress.MirrorPositions;
 import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.text.Words;
+import dev.millrace.mirror.topics.CutoverTopic;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -14,6 +16,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.AuthorizationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,8 +52,30 @@ final class DirectionCheck {
                     + (positions.isGroupOnTarget() ? "target" : "source")
                     + " has no position, so the mirror back does not know where to begin. 'mirror cutover --keep-way-back'"
                     + " commits it. If it did, and nothing ran with --back for offsets.retention.minutes of that cluster"
-                    + " (7 days by default), there is no way back any more; do not start 'mirror run' then, which would"
-                    + " copy the old cluster again");
+                    + " (7 days by default), there is no way back any more");
+        }
+    }
+
+    /**
+     * Makes sure that no cutover has turned the direction, even if Kafka has forgotten the positions that say so.
+     * Otherwise a mirror that is started again and again would one day copy the old cluster anew.
+     *
+     * @param positions of this mirror
+     * @throws MirrorException if a cutover has turned the direction
+     */
+    static void requireNotTurned(BothClusters clusters, MirrorPositions positions) {
+        if (!positions.committed().isEmpty()) {
+            return; // they say it themselves
+        }
+        try {
+            if (CutoverTopic.isTurned(clusters)) {
+                throw MirrorException.failed("A cutover has turned the direction of this mirror, as topic "
+                        + CutoverTopic.name(clusters) + " on the target says. " + clusters.describeGroup()
+                        + " has no position any more, so the mirror would copy everything again. If that is what you"
+                        + " want, choose another --group, or delete that topic");
+            }
+        } catch (AuthorizationException e) {
+            LOG.info("Cannot look for a cutover that turned the direction: {}", MirrorException.reason(e));
         }
     }
 

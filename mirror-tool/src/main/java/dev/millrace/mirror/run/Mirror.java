@@ -19,6 +19,7 @@ import dev.millrace.mirror.member.Member;
 import dev.millrace.mirror.member.MirrorMembers;
 import dev.millrace.mirror.member.SourceGroupMembers;
 import dev.millrace.mirror.member.TargetGroupMembers;
+import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.progress.CommitForm;
 import dev.millrace.mirror.progress.CopiedOffsets;
 import dev.millrace.mirror.progress.CopiedTopics;
@@ -162,6 +163,8 @@ public final class Mirror {
                 MirrorPositions progress =
                         start.repeat(() -> MirrorPositions.read(config, source, target, sourceId, targetId));
                 DirectionCheck.requireCutover(config, progress, topics);
+                start.repeat(() -> DirectionCheck.requireNotTurned(
+                        new BothClusters(config, source, target, sourceId, targetId, progress.group()), progress));
                 start.repeat(() -> new ForeignPositions(config, source, target).tell(progress));
                 Set<TopicPartition> unplaced =
                         start.repeat(() -> new FirstStart(form, source, consumer).place(topics, progress, identities));

@@ -10,6 +10,7 @@ import dev.millrace.mirror.config.PartitionSizes;
 import dev.millrace.mirror.config.SyncedPart;
 import dev.millrace.mirror.config.TargetLossPolicy;
 import dev.millrace.mirror.config.TopicNames;
+import dev.millrace.mirror.progress.BothClusters;
 import dev.millrace.mirror.progress.FormerProgress;
 import dev.millrace.mirror.progress.LogPlaces;
 import dev.millrace.mirror.progress.MirrorPositions;
@@ -357,6 +358,8 @@ public record MirrorPlan(
                 opposite.check();
                 new FormerProgress(config, targetId, positions.group(), isOnTarget).check(isOnTarget ? target : source);
                 DirectionCheck.requireCutover(config, positions, topics);
+                DirectionCheck.requireNotTurned(
+                        new BothClusters(config, source, target, sourceId, targetId, positions.group()), positions);
                 return Optional.empty();
             } catch (MirrorException e) {
                 return Optional.of(e.getMessage());

@@ -247,6 +247,8 @@ class CutoverBackIT {
             assertThat(again.awaitExit(STOP)).as(again.output()).isZero();
             assertThat(again.output()).contains("an earlier call has turned the direction");
         }
+        forgetPositions();
+        assertRefused(mirror("run"), "A cutover has turned the direction of this mirror, as topic millrace-cutover.");
         write(clusters.target(), copy);
         long before = clusters.written(topic);
         try (MirrorProcess back = mirror("run", "--back", "--groups-interval=1s")) {
@@ -284,6 +286,12 @@ class CutoverBackIT {
         assertThat(all).isEqualTo(written());
         seen.forEach((group, records) ->
                 assertThat(records).as("what %s has seen", group).isEqualTo(all));
+    }
+
+    /** As Kafka does after {@code offsets.retention.minutes}. */
+    private void forgetPositions() {
+        KafkaCluster cluster = isExactlyOnce() ? clusters.target() : clusters.source();
+        get(cluster.admin().deleteConsumerGroups(List.of(topic)).all());
     }
 
     private static void assertRefused(MirrorProcess command, String why) throws InterruptedException {
