@@ -75,7 +75,7 @@ final class DirectionCheck {
                         + " want, choose another --group, or delete that topic");
             }
         } catch (AuthorizationException e) {
-            LOG.info("Cannot look for a cutover that turned the direction: {}", MirrorException.reason(e));
+            LOG.debug("Not allowed to look for a cutover that turned the direction", e);
         }
     }
 
