@@ -234,9 +234,15 @@ public final class Cutover {
         private void finishTurned() {
             begin(6, "finish");
             report.tell("an earlier call has turned the direction");
-            state.setTurned();
-            openTarget();
+            setTurned();
+            openTarget(true);
             endStep();
+        }
+
+        private void setTurned() {
+            state.setTurned(true);
+            state.setDone(true);
+            state.setTurning(false);
         }
 
         private void begin(int number, String name) {
@@ -391,9 +397,9 @@ public final class Cutover {
                 turn(only);
             } else {
                 only.check();
-                state.setDone();
+                state.setDone(true);
             }
-            openTarget();
+            openTarget(options.isWayBackKept());
             report.tell("start " + (groups.isPresent() ? "the consumers and then " : "") + "the producers at "
                     + config.producer().get(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG) + mirrorNext());
         }
@@ -423,7 +429,7 @@ public final class Cutover {
             wayBack.endBack(); // if it was begun once, before this mirror is ended
             state.setTurning(true);
             if (state.isDone()) { // by a cutover that kept no way back
-                state.setNotDone();
+                state.setDone(false);
             }
             wayBack.endMirror(cut.ends());
             if (clusters.hasMirror()) {
@@ -438,7 +444,7 @@ public final class Cutover {
                         "Another cutover has let the mirror go on while the direction was turned. Start it again");
             }
             only.check();
-            state.setTurned();
+            setTurned();
             report.tell("the direction is turned: '" + then
                     + "', with the same options, copies what is written from now on");
         }
@@ -470,8 +476,12 @@ public final class Cutover {
             }
         }
 
-        /** A cutover in the other direction may have kept the writers out of what is the target now. */
-        private void openTarget() {
+        /**
+         * A cutover in the other direction may have kept the writers out of what is the target now.
+         *
+         * @param mayOppositeGoOn whether the mirror in the other direction may run from now on
+         */
+        private void openTarget(boolean mayOppositeGoOn) {
             BothClusters there = clusters.turned(opposite);
             try (CutoverState before = new CutoverState(there)) {
                 before.read();
@@ -479,7 +489,10 @@ public final class Cutover {
                         .lower()
                         .forEach(denied -> report.tell("denied no longer at the target: " + denied));
                 if (before.isDone()) {
-                    before.setNotDone();
+                    before.setDone(false);
+                }
+                if (mayOppositeGoOn && before.isTurned()) {
+                    before.setTurned(false);
                 }
             } catch (AuthorizationException e) {
                 report.tell(

@@ -5,28 +5,32 @@ import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.mirror.topics.CompactedTopic;
 import dev.millrace.mirror.topics.CutoverTopic;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import org.apache.kafka.common.utils.Utils;
 
 /**
  * What a cutover must still know when it is called again, from whatever machine: a compacted topic of the target with a
- * record for each ACL of the {@link Fence}, one while the direction is turned, and one if the cutover is done.
+ * record for each ACL of the {@link Fence}, one while the direction is turned, one once it is, and one if the cutover
+ * is done.
  *
  * <p><b>Threads:</b> one. All methods block while the target answers.
  */
 final class CutoverState implements AutoCloseable {
     private static final String DENIAL = "denied ";
-    private static final String TURNING = "turning";
+    private static final String DONE = "done";
     private static final int PARTITIONS = 1;
 
     private final CompactedTopic topic;
     private final Set<Denial> denials = new HashSet<>();
     private boolean isDone;
     private boolean isTurning;
+    private boolean isTurned;
 
     /** An ACL that denies a principal to write to a topic of the source. */
     record Denial(String topic, String principal) {}
@@ -40,17 +44,23 @@ final class CutoverState implements AutoCloseable {
         denials.clear();
         isDone = false;
         isTurning = false;
-        topic.read(any -> true).orElse(Map.of()).keySet().forEach(key -> take(CutoverTopic.text(key)));
+        isTurned = false;
+        topic.read(any -> true)
+                .orElse(Map.of())
+                .keySet()
+                .forEach(key -> take(new String(Utils.toArray(key), StandardCharsets.UTF_8)));
     }
 
     private void take(String key) {
         if (key.startsWith(DENIAL)) {
             String[] words = key.substring(DENIAL.length()).split(" ", 2); // a topic's name has no space
             denials.add(new Denial(words[0], words[1]));
-        } else if (key.equals(CutoverTopic.DONE)) {
+        } else if (key.equals(DONE)) {
             isDone = true;
-        } else if (key.equals(TURNING)) {
+        } else if (key.equals(CutoverTopic.TURNING)) {
             isTurning = true;
+        } else if (key.equals(CutoverTopic.TURNED)) {
+            isTurned = true;
         }
     }
 
@@ -82,23 +92,9 @@ final class CutoverState implements AutoCloseable {
         return isDone;
     }
 
-    /** Notes that it is, and that the mirror still copies to it. */
-    void setDone() {
-        set(CutoverTopic.DONE, "");
-        isDone = true;
-    }
-
-    /** Notes that it is, and that the mirror must not go on. */
-    void setTurned() {
-        set(CutoverTopic.DONE, CutoverTopic.TURNED);
-        isDone = true;
-        setTurning(false);
-    }
-
-    /** Notes that the source is the cluster in use, as before. */
-    void setNotDone() {
-        set(CutoverTopic.DONE, null);
-        isDone = false;
+    void setDone(boolean done) {
+        set(DONE, done);
+        isDone = done;
     }
 
     /** Whether a cutover has begun to turn the direction, and was not seen to have done it. */
@@ -107,18 +103,28 @@ final class CutoverState implements AutoCloseable {
     }
 
     void setTurning(boolean turning) {
-        set(TURNING, turning ? "" : null);
+        set(CutoverTopic.TURNING, turning);
         isTurning = turning;
     }
 
-    /** @param value null if there is to be no such record */
-    private void set(String key, String value) {
-        write(Set.of(key), same -> same, any -> value == null ? null : CutoverTopic.bytes(value));
+    /** Whether the mirror must not go on, because a cutover has kept the way back. */
+    boolean isTurned() {
+        return isTurned;
+    }
+
+    void setTurned(boolean turned) {
+        set(CutoverTopic.TURNED, turned);
+        isTurned = turned;
+    }
+
+    private void set(String flag, boolean isSet) {
+        write(Set.of(flag), key -> key, key -> isSet ? new byte[0] : null);
     }
 
     private <T> void write(Collection<T> all, Function<T, String> key, Function<T, byte[]> value) {
         Map<ByteBuffer, byte[]> values = new HashMap<>();
-        all.forEach(next -> values.put(ByteBuffer.wrap(CutoverTopic.bytes(key.apply(next))), value.apply(next)));
+        all.forEach(next ->
+                values.put(ByteBuffer.wrap(key.apply(next).getBytes(StandardCharsets.UTF_8)), value.apply(next)));
         if (topic.write(values, PARTITIONS).size() < values.size()) {
             throw MirrorException.failed(
                     "Topic " + topic.name() + " on the target does not take what the cutover has to remember");

@@ -72,7 +72,7 @@ final class DirectionCheck {
                 throw MirrorException.failed("A cutover has turned the direction of this mirror, as topic "
                         + CutoverTopic.name(clusters) + " on the target says. " + clusters.describeGroup()
                         + " has no position any more, so the mirror would copy everything again. If that is what you"
-                        + " want, choose another --group, or delete that topic");
+                        + " want, choose another --group");
             }
         } catch (AuthorizationException e) {
             LOG.debug("Not allowed to look for a cutover that turned the direction", e);
